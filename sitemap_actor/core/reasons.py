@@ -1,0 +1,106 @@
+"""The vocabulary of the records: why something was skipped, at which stage, and what a sitemap does against the protocol.
+
+These are the exact codes that users see in SKIPPED and REPORT; nothing here is ever renamed.
+"""
+
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """Where on its way an address was skipped (SKIPPED.stage)."""
+
+    INPUT = "input"
+    ROBOTS_TXT = "robots.txt"
+    SITE = "site"
+    SITEMAP = "sitemap"
+    URL = "url"
+
+
+class SkipReason(StrEnum):
+    """Why an address was skipped, a file failed or is partial (SKIPPED.reason, REPORT's `reason`)."""
+
+    # what the input names
+    INVALID_URL = "invalid_url"
+    INVALID_CHARACTER = "invalid_character"
+    UNSUPPORTED_SCHEME = "unsupported_scheme"
+    USERINFO = "userinfo"
+    PRIVATE_ADDRESS = "private_address"
+    TOO_MANY_ENTRIES = "too_many_entries"
+    INVALID_PATTERN = "invalid_pattern"
+    UNKNOWN_VALUE = "unknown_value"
+    # doors
+    ACCESS_DENIED = "access_denied"
+    RATE_LIMITED = "rate_limited"
+    LOGIN_PAGE = "login_page"
+    CAPTCHA = "captcha"
+    # robots.txt
+    ROBOTS_TXT_DISALLOWED = "robots_txt_disallowed"
+    ROBOTS_TXT_SERVER_ERROR = "robots_txt_server_error"
+    ROBOTS_TXT_REDIRECT = "robots_txt_redirect"
+    CRAWL_DELAY_TOO_LONG = "crawl_delay_too_long"
+    SITE_DISALLOWS_ALL = "site_disallows_all"
+    # the network
+    TIMEOUT = "timeout"
+    DNS_ERROR = "dns_error"
+    TLS_ERROR = "tls_error"
+    NETWORK_ERROR = "network_error"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    HTTP_ERROR = "http_error"
+    SERVER_ERROR = "server_error"
+    # the file
+    TOO_LARGE = "too_large"
+    UNSAFE_XML = "unsafe_xml"
+    MALFORMED = "malformed"
+    UNSUPPORTED_FORMAT = "unsupported_format"
+    UNSUPPORTED_ENCODING = "unsupported_encoding"
+    EMPTY = "empty"
+    # limits and the end of a run
+    MAX_DEPTH = "max_depth"
+    MAX_SITEMAPS = "max_sitemaps"
+    MAX_HOSTS = "max_hosts"
+    HOST_CLOSED = "host_closed"
+    NO_SITEMAP_FOUND = "no_sitemap_found"
+    NOT_REACHED = "not_reached"
+
+
+class Fault(StrEnum):
+    """What a sitemap does against the sitemaps protocol (REPORT, counted per sitemap; never a reason to drop a URL)."""
+
+    OVER_50000_ENTRIES = "over_50000_entries"
+    OVER_50_MB = "over_50_mb"
+    MISSING_NAMESPACE = "missing_namespace"
+    WRONG_NAMESPACE = "wrong_namespace"
+    WRONG_CONTENT_TYPE = "wrong_content_type"
+    GZIP_MISMATCH = "gzip_mismatch"
+    TRAILING_BYTES = "trailing_bytes"
+    LEADING_JUNK = "leading_junk"
+    ENCODING_MISMATCH = "encoding_mismatch"
+    OTHER_HOST = "other_host"
+    OUTSIDE_PATH = "outside_path"
+    EMPTY_LOC = "empty_loc"
+    RELATIVE_LOC = "relative_loc"
+    EXTRA_LOC = "extra_loc"
+    LONG_URL = "long_url"
+    HTTP_ON_HTTPS = "http_on_https"
+    DUPLICATE_ENTRY = "duplicate_entry"
+    LASTMOD_UNREADABLE = "lastmod_unreadable"
+    LASTMOD_IN_FUTURE = "lastmod_in_future"
+    LASTMOD_ALL_EQUAL = "lastmod_all_equal"
+    LASTMOD_ZONE_MISSING = "lastmod_zone_missing"
+    BAD_PRIORITY = "bad_priority"
+    BAD_CHANGEFREQ = "bad_changefreq"
+    INDEX_IN_INDEX = "index_in_index"
+    MIXED_INDEX_URLSET = "mixed_index_urlset"
+    WRONG_CASE = "wrong_case"
+    REDIRECTED = "redirected"
+    IGNORED_LINES = "ignored_lines"
+
+
+class FileKind(StrEnum):
+    """What a sitemap file turned out to be, by its bytes (REPORT's `kind`)."""
+
+    URLSET = "urlset"
+    INDEX = "index"
+    TEXT = "text"
+    RSS = "rss"
+    ATOM = "atom"
