@@ -1,9 +1,9 @@
 """Unpacks a response body as it arrives: HTTP content codings first, then gzip by its magic, at most two layers deep.
 
-Rules (RFC 9110 8.4, RFC 1952, spec 6): what a file is follows from its bytes, so a name or a header that says otherwise is
-only noted. Both sides are held to one limit while reading, so that neither memory nor disk grows with a bomb. Output that
-stood before the damage is kept, and the damage is told: a gzip without its right trailer is never whole. Archives and codings
-that nobody asked for are named, never guessed at and never handed on as if they were text.
+Rules (RFC 9110 8.4, RFC 1952, spec 6): what a file is follows from its bytes, so a name or a header that says otherwise
+is only noted. Both sides are held to one limit while reading, so that neither memory nor disk grows with a bomb. Output
+that stood before the damage is kept, and the damage is told: a gzip without its right trailer is never whole. Archives
+and codings that nobody asked for are named, never guessed at and never handed on as if they were text.
 """
 
 import re
@@ -19,8 +19,8 @@ LIMIT = 52_428_800
 PIECE = 1_048_576
 """The longest piece handed out, in bytes."""
 
-# Short input slices bound three things: what a broken slice costs to read again byte by byte, how much is copied for each
-# of thousands of tiny gzip members, and how far one call can inflate.
+# Short input slices bound three things: what a broken slice costs to read again byte by byte, how much is copied for
+# each of thousands of tiny gzip members, and how far one call can inflate.
 _SLICE = 16_384
 _HEAD = 512  # a tar archive shows its magic at byte 257
 _MAGIC = b"\x1f\x8b"
@@ -43,8 +43,8 @@ _LOOKS_LIKE_XML = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\x00\t\n\r ]
 class Unpacker:
     """Takes the bytes of one response body and gives out what they hold.
 
-    `content_encoding` is the header's value or None, `limit` the most bytes allowed on either side, and `name` the URL or its
-    path, where the caller wants a `.gz` name compared with the bytes.
+    `content_encoding` is the header's value or None, `limit` the most bytes allowed on either side, and `name` the URL
+    or its path, where the caller wants a `.gz` name compared with the bytes.
     """
 
     def __init__(self, content_encoding: str | None, limit: int = LIMIT, *, name: str = "") -> None:
@@ -86,11 +86,8 @@ class Unpacker:
             return []
         rest = list(self._run(0, b"", last=True))
         self._closed = True
-        if (
-            self._named_gz is not None
-            and self._named_gz != (self.layers > 0)
-            and not (self._named_gz and self._expected)
-        ):
+        excused = self._named_gz and self._expected  # the coding of the answer is the file's own gzip
+        if self._named_gz is not None and self._named_gz != (self.layers > 0) and not excused:
             self.faults[Fault.GZIP_MISMATCH] = 1
         return [] if self.over_limit or self.unsupported else rest
 
@@ -182,7 +179,8 @@ class _Level:
 class _Gunzip:
     """A gzip file of one or more members (RFC 1952 2.2), read as it comes.
 
-    `damaged` says that a member was cut or corrupt; `trailing` that something else followed the last good one (it is ignored).
+    `damaged` says that a member was cut or corrupt; `trailing` that something else followed the last good one (it is
+    ignored).
     """
 
     def __init__(self) -> None:
