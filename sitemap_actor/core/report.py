@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from sitemap_actor.core.clock import iso
 from sitemap_actor.core.errors import InputProblem
 from sitemap_actor.core.job import Job, Notes
 from sitemap_actor.core.reasons import ChangeType, Fault, FileKind, SkipReason, Stage
+
+Row: TypeAlias = dict[str, Any]
+"""One saved page, by the names of spec section 2."""
 
 MAX_SKIPS_KEPT = 50_000
 SKIPS_PER_RECORD = 10_000
@@ -222,6 +225,8 @@ class RunReport:
         self.hosts: list[HostReport] = []
         self.days: Counter[int] = Counter()
         """Saved rows by the day of their lastmod (days since 1970), for the histogram."""
+        self.changes: list[Row] = []
+        """Saved change rows (new, removed, modified) in the order saved; at most `maxChanges` of them."""
         self.extra: dict[str, Any] = {}
         self._skipped_once: set[int] = set()
         for entry in notes.skipped:

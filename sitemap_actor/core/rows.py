@@ -12,10 +12,7 @@ from typing import Any, TypeAlias
 
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import ChangeType, SkipReason
-from sitemap_actor.core.report import SitemapReport
-
-Row: TypeAlias = dict[str, Any]
-"""One saved page, by the names of spec section 2."""
+from sitemap_actor.core.report import Row, SitemapReport
 
 EXTRACT_COLUMNS = ("url", "lastmod", "changefreq", "priority", "sourceSitemap", "site", "fetchedAt")
 MONITOR_COLUMNS = (*EXTRACT_COLUMNS, "changeType", "previousLastmod", "firstSeenAt")
