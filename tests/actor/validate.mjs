@@ -1,8 +1,10 @@
 // Apify's own validators, for test_definition.py: a job on standard input, what they say on standard output, both JSON.
-// {"schemas": {"actor": ..., "dataset": ..., ...}, "inputs": [...]} -> {"schemas": {"actor": [message, ...]}, "inputs": [[message, ...]]}
+//   {"schemas": {"actor": ..., "dataset": ..., ...}, "inputs": [input, ...]}
+//   -> {"schemas": {"actor": [message, ...], ...}, "inputs": [[message, ...], ...], "memory": [MB of the run with that input, ...]}
 import { readFileSync } from 'node:fs';
 import * as schemas from '@apify/json_schemas';
 import { validateInputSchema, validateInputUsingValidator } from '@apify/input_schema';
+import { calculateRunDynamicMemory } from '@apify/actor-memory-expression';
 import Ajv from 'ajv/dist/2019.js';
 
 const given = JSON.parse(readFileSync(0, 'utf8'));
@@ -24,7 +26,10 @@ validateInputSchema(ajv, given.schemas.input); // throws what the build on the p
 const { $schema, ...bare } = given.schemas.input; // the editor hint of the file is no schema to ajv
 const validate = ajv.compile(bare);
 
+const memory = (input) => calculateRunDynamicMemory(String(given.schemas.actor.defaultMemoryMbytes), { input, runOptions: {} });
+
 process.stdout.write(JSON.stringify({
     schemas: Object.fromEntries(Object.entries(given.schemas).map(([name, schema]) => [name, messages(name, schema)])),
     inputs: given.inputs.map((input) => validateInputUsingValidator(validate, given.schemas.input, input).map((error) => error.message)),
+    memory: await Promise.all(given.inputs.map((input) => memory(input).catch(() => null))),
 }));
