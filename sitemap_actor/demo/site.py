@@ -94,8 +94,7 @@ def _kitchen(bases: Mapping[str, str], day: int) -> dict[str, Answer]:
 
 
 def _products(base: str, day: int) -> list[str]:
-    names = [name for name in _PRODUCTS if day == 1 or name != "colander"]
-    names += ["egg-timer", "tea-strainer"] if day == 2 else []
+    names = [*_PRODUCTS, "egg-timer", "tea-strainer"] if day == 2 else _PRODUCTS
     changed = {"ladle", "whisk", "egg-timer", "tea-strainer"} if day == 2 else set()
     return [
         _entry(
@@ -106,6 +105,7 @@ def _products(base: str, day: int) -> list[str]:
             f"<image:image><image:loc>{base}/img/{name}.jpg</image:loc></image:image>",
         )
         for n, name in enumerate(names)
+        if day == 1 or name != "colander"
     ]
 
 
