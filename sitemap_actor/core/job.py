@@ -140,6 +140,11 @@ class Job(BaseModel):
         """`maxUrlsPerSite` as used; None is no limit."""
         return self.max_urls_per_site or self.conduct.default_max_urls_per_site
 
+    @property
+    def row_cap(self) -> int | None:
+        """`maxUrls`, where the run saves what is listed; a run that compares has `maxChanges` instead."""
+        return None if self.conduct.remembers else self.max_urls
+
     @classmethod
     def fields(cls) -> dict[str, FieldFacts]:
         """The input fields by name, for whoever must agree with them (the Actor's input schema)."""

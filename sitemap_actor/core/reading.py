@@ -60,6 +60,10 @@ class SiteReading:
     skipped_for: SkipReason | None = None
     batches_out: int = 0
     """Batches given to the pipelines that are not through yet."""
+    read: bool = False
+    """No file is open any more (batches may still be on their way)."""
+    through: bool = False
+    """Read, and its batches are through the pipelines."""
     closed: bool = False
     _seen: dict[str, SitemapReport | None] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)

@@ -58,6 +58,8 @@ class UrlBatch:
     keys: list[str] = field(default_factory=list)
     remember: bool = False
     silent: list[SkipReason | str | None] | None = None
+    unreadable: list[str] = field(default_factory=list)
+    """Entries whose text could not be decoded; they are listed, and invalid, but stand in no column."""
 
     def __len__(self) -> int:
         return len(self.urls)
