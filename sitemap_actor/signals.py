@@ -1,0 +1,7 @@
+"""The signals of a run, beside Scrapy's own."""
+
+site_read = object()
+"""A site has no open file left: `reading` (SiteReading). Its batches may still be on their way through the pipelines."""
+
+site_settled = object()
+"""A site's report is final: `reading` (SiteReading)."""
