@@ -151,7 +151,9 @@ class Site:
     `name` is what `url` calls it, where a test resolves names by itself.
     """
 
-    def __init__(self, host: str = "127.0.0.1", *, certificate: Certificate | None = None, name: str | None = None) -> None:
+    def __init__(
+        self, host: str = "127.0.0.1", *, certificate: Certificate | None = None, name: str | None = None
+    ) -> None:
         self.host = host
         self.name = name or (f"[{host}]" if ":" in host else host)
         self.scheme = "https" if certificate else "http"
@@ -392,9 +394,7 @@ def make_certificate(folder: Path, *names: str, days: int = 1) -> Certificate:
     made = Certificate(folder / "certificate.pem", folder / "key.pem")
     made.ca_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     made.key_file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return made
 
@@ -427,4 +427,3 @@ def lookup(host: str, _port: int) -> list[str]:
     if host not in known:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
     return known[host]
-
