@@ -24,7 +24,7 @@ class SitemapActorError(Exception):
     """The root: every error that this project raises on purpose."""
 
 
-class InputProblem(SitemapActorError):  # noqa: N818  (a word of the product: REPORT says input_problem)
+class InputProblem(SitemapActorError):
     """The run must not start: `field` holds `value`, and `message` says in one sentence why that cannot be."""
 
     def __init__(self, field: str, value: Any, message: str) -> None:

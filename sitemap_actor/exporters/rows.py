@@ -119,9 +119,7 @@ class CsvRowsExporter(_Rows, CsvItemExporter):
             self._headers_not_written = False
             self._write_headers_and_set_fields_to_export({})
         same = repeat(item.file.url), repeat(item.reading.site.key), repeat(item.fetched_at)
-        self.csv_writer.writerows(
-            zip(item.urls, item.lastmods, item.changefreqs, item.priorities, *same, strict=False)
-        )
+        self.csv_writer.writerows(zip(item.urls, item.lastmods, item.changefreqs, item.priorities, *same, strict=False))
 
     def _join_if_needed(self, value: Any) -> Any:
         """A list of objects (an extension) as JSON; nothing is lost in a cell."""

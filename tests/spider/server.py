@@ -13,7 +13,7 @@ came, in order. Nothing here sleeps except where a script or a reply says so, an
 
 import asyncio
 import contextlib
-import datetime
+import datetime as dt
 import ipaddress
 import json
 import os
@@ -377,7 +377,7 @@ def make_certificate(folder: Path, *names: str, days: int = 1) -> Certificate:
 
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test site")])
-    start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=abs(days) + 1)
+    start = dt.datetime.now(dt.UTC) - dt.timedelta(days=abs(days) + 1)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -385,7 +385,7 @@ def make_certificate(folder: Path, *names: str, days: int = 1) -> Certificate:
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(start)
-        .not_valid_after(datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=days))
+        .not_valid_after(dt.datetime.now(dt.UTC) + dt.timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
