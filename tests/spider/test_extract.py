@@ -71,7 +71,9 @@ async def test_common_paths_are_tried_in_order_until_one_works(site: SiteFactory
     assert crawled.site["commonPathsTried"] == [
         server.url + path for path in ("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/sitemap.xml.gz")
     ]
-    assert [skip["address"] for skip in crawled.skips(reason="robots_txt_disallowed")] == [server.url + "/sitemap_index.xml"]
+    assert [skip["address"] for skip in crawled.skips(reason="robots_txt_disallowed")] == [
+        server.url + "/sitemap_index.xml"
+    ]
 
 
 async def test_common_paths_come_after_a_named_sitemap_that_cannot_be_read(site: SiteFactory, tmp_path: Path) -> None:
@@ -119,7 +121,11 @@ async def test_disallowed_files_and_pages_are_listed_and_not_requested(site: Sit
         (401, "", "access_denied"),
         (403, "User-agent: *\nAllow: /", "access_denied"),
         (429, "", "rate_limited"),
-        (200, "<html><head><title>Just a moment...</title></head><body><form id='challenge-form'></form></body></html>", "captcha"),
+        (
+            200,
+            "<html><head><title>Just a moment...</title></head><body><form id='challenge-form'></form></body></html>",
+            "captcha",
+        ),
         (200, "<html><title>Log in</title><form><input type=password></form></html>", "login_page"),
         (500, "", "robots_txt_server_error"),
         (503, "User-agent: *\nAllow: /", "robots_txt_server_error"),
@@ -178,9 +184,19 @@ async def test_a_site_that_forbids_itself_is_skipped(
     [
         (Reply(403), "access_denied"),
         (Reply(429, headers={"Retry-After": "1"}), "rate_limited"),
-        (Reply(200, "<html><title>Sign in</title><form><input type='password'></form>", {"Content-Type": "text/html"}), "login_page"),
+        (
+            Reply(
+                200, "<html><title>Sign in</title><form><input type='password'></form>", {"Content-Type": "text/html"}
+            ),
+            "login_page",
+        ),
         (Reply(302, headers={"Location": "/login?next=/b.xml"}), "login_page"),
-        (Reply(200, "<html><head><title>Just a moment...</title></head><body><div id='cf-wrapper'></div></body></html>"), "captcha"),
+        (
+            Reply(
+                200, "<html><head><title>Just a moment...</title></head><body><div id='cf-wrapper'></div></body></html>"
+            ),
+            "captcha",
+        ),
     ],
 )
 async def test_a_closed_door_stops_the_host_and_what_is_queued_for_it(
@@ -195,7 +211,10 @@ async def test_a_closed_door_stops_the_host_and_what_is_queued_for_it(
     assert server.paths() == ["/robots.txt", "/index.xml", "/a.xml", "/b.xml"]
     assert crawled.urls == [f"{server.url}/1"]
     assert crawled.file(f"{server.url}/b.xml")["reason"] == reason
-    assert {skip["address"] for skip in crawled.skips(reason="host_closed")} == {f"{server.url}/c.xml", f"{server.url}/d.xml"}
+    assert {skip["address"] for skip in crawled.skips(reason="host_closed")} == {
+        f"{server.url}/c.xml",
+        f"{server.url}/d.xml",
+    }
     assert crawled.report["hosts"][0]["stoppedFor"] == reason
 
 
@@ -385,7 +404,8 @@ async def test_a_loop_of_indexes_is_read_once(site: SiteFactory, tmp_path: Path)
 async def test_feeds_have_one_line_per_row(site: SiteFactory, tmp_path: Path, kind: str) -> None:
     server = site()
     server.routes["/sitemap.xml"] = Reply(
-        body=URLSET.format(f'<url><loc>{server.url}/ä"1,&amp;</loc></url><url><loc>{server.url}/2</loc></url>'), headers=XML
+        body=URLSET.format(f'<url><loc>{server.url}/ä"1,&amp;</loc></url><url><loc>{server.url}/2</loc></url>'),
+        headers=XML,
     )
     feed = tmp_path / f"rows.{kind}"
     await crawl(tmp_path, {"FEEDS": {feed: {"format": kind}}}, sites=server.url)
