@@ -184,8 +184,11 @@ class SiteReading:
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
-        if file.url == self._guess and was_open:
+        if file.url == self._guess and was_open and reason is not SkipReason.HOST_CLOSED:
             self.report.sitemaps.append(file)
+        if file.url == self._guess and reason is SkipReason.HOST_CLOSED:
+            self._guesses.clear()  # nothing is guessed behind a closed door
+            return []
         self._cut_by_cap = self._cut_by_cap or reason in _CAPS
         self._disallowed = self._disallowed or reason not in _CAPS
         self._note_skip(file, found_in or self._found_in(file))

@@ -221,7 +221,7 @@ class SitemapSpider(Spider):
         cut = _cut(response)
         listed = 0
         for entries in reader.read(response.file, cut=cut[0] if cut else None, detail=cut[1] if cut else None):
-            if self.run.ending or reading.capped:
+            if (self.run.ending or reading.capped) and (entries.locs or entries.children or entries.invalid):
                 detail = "the run ended first" if self.run.ending else "maxUrlsPerSite was reached"
                 reader.close(cut=SkipReason.NOT_REACHED, detail=detail)
                 _note_outcome(file, reader.outcome, judge)
