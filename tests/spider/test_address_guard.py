@@ -31,7 +31,9 @@ class Resolver:
 
 def guarded(client: ClientFactory, resolver: Resolver | None = None) -> Client:
     """A client as it is by default: private addresses refused."""
-    return client(SITEMAP_ALLOW_PRIVATE_ADDRESSES=False, SITEMAP_RESOLVER=resolver)
+    # Scrapy copies its settings deeply, functions excepted.
+    lookup = (lambda host, port: resolver(host, port)) if resolver else None
+    return client(SITEMAP_ALLOW_PRIVATE_ADDRESSES=False, SITEMAP_RESOLVER=lookup)
 
 
 async def refused(web: Client, url: str, site: Site) -> PrivateAddressError:
@@ -173,7 +175,7 @@ async def test_a_public_name_is_dialled_at_the_address_that_was_judged(
 
 async def test_private_addresses_may_be_allowed(site: SiteFactory, client: ClientFactory) -> None:
     server = site()
-    web = client(SITEMAP_RESOLVER=Resolver(["::1", "127.0.0.1"]))
+    web = client(SITEMAP_RESOLVER=lambda _host, _port: ["::1", "127.0.0.1"])
     assert (await web.get(f"http://{NAME}:{server.port}/")).status == 404  # the second address answers
     assert server.connections == 1
 
