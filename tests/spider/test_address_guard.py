@@ -24,6 +24,9 @@ class Resolver:
         self.answers = answers
         self.asked: list[str] = []
 
+    def __deepcopy__(self, _memo: Any) -> "Resolver":
+        return self  # Scrapy copies its settings deeply
+
     def __call__(self, host: str, _port: int) -> list[str]:
         self.asked.append(host)
         return self.answers[min(len(self.asked), len(self.answers)) - 1]
@@ -31,9 +34,7 @@ class Resolver:
 
 def guarded(client: ClientFactory, resolver: Resolver | None = None) -> Client:
     """A client as it is by default: private addresses refused."""
-    # Scrapy copies its settings deeply, functions excepted.
-    lookup = (lambda host, port: resolver(host, port)) if resolver else None
-    return client(SITEMAP_ALLOW_PRIVATE_ADDRESSES=False, SITEMAP_RESOLVER=lookup)
+    return client(SITEMAP_ALLOW_PRIVATE_ADDRESSES=False, SITEMAP_RESOLVER=resolver)
 
 
 async def refused(web: Client, url: str, site: Site) -> PrivateAddressError:
