@@ -5,6 +5,7 @@ seconds of this thread by stage, the stages inside another one taken out of it.
 """
 
 import functools
+import gc
 import json
 import sys
 import time
@@ -83,8 +84,23 @@ def timed(owner: type, name: str, stage: str) -> None:
     setattr(owner, name, plain)
 
 
+def watch_collector() -> None:
+    """Count what the garbage collector takes, out of the stage that it interrupts."""
+    running: list[Any] = []
+
+    def watch(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            context = clock(f"garbage collector, generation {info['generation']}")
+            context.__enter__()
+            running.append(context)
+        elif running:
+            running.pop().__exit__(None, None, None)
+
+    gc.callbacks.append(watch)
+
+
 STAGES = [
-    (Unpacker, "feed", "unpack"),
+    (Unpacker, "pieces", "unpack"),
     (SitemapReader, "read", "parse"),
     (LastmodJudge, "judge", "lastmod"),
     (ValidityPipeline, "process_item", "validity"),
@@ -101,6 +117,7 @@ def main() -> None:
     for owner, name, stage in STAGES:
         timed(owner, name, stage)
     started = time.process_time()
+    watch_collector()
     try:
         execute(["scrapy", *sys.argv[2:]])
     finally:
