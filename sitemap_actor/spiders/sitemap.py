@@ -320,8 +320,17 @@ def _note_outcome(file: SitemapReport, outcome: Outcome, judge: LastmodJudge) ->
     file.kind, file.rolling = outcome.kind, outcome.rolling
     file.listed, file.children = outcome.entries, outcome.children
     file.faults.update(outcome.faults)
-    file.faults.update(judge.faults())
-    file.newest_lastmod = judge.newest
+    file.faults.update(_lastmod_faults(judge))
+    file.newest_lastmod = judge.newest[0] if judge.newest else None
     if file.depth and outcome.kind is FileKind.INDEX:
         file.faults[Fault.INDEX_IN_INDEX] += 1
     file.conclude(FileStatus(outcome.status), outcome.reason, outcome.detail)
+
+
+def _lastmod_faults(judge: LastmodJudge) -> dict[Fault, int]:
+    return {
+        Fault.LASTMOD_UNREADABLE: judge.unreadable,
+        Fault.LASTMOD_IN_FUTURE: judge.in_future,
+        Fault.LASTMOD_ZONE_MISSING: judge.zone_missing,
+        Fault.LASTMOD_ALL_EQUAL: int(judge.all_equal),
+    }
