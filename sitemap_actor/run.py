@@ -4,6 +4,7 @@ It holds no rule of its own: the job says what is wanted, the host book what is 
 gate when a request may leave, the stop whether the run is ending.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -53,6 +54,8 @@ class Run:
     """Settle what an answer means for its host, while the request still has its turn (middlewares/doors.py)."""
     flush: Callable[[], Awaitable[None]] = _nothing
     """Save every row that waits (pipelines/deliver.py puts it here)."""
+    feeds_closed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Every feed is closed and stored, or has failed (exporters/feeds.py)."""
     _shared_budget: Budget | None = None
     _robots: "RobotsTxt | None" = None
 

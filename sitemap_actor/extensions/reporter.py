@@ -13,6 +13,7 @@ from sitemap_actor.core.message import run_message
 from sitemap_actor.core.ports import RecordStore
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.core.report import Result, StopReason
+from sitemap_actor.exporters.feeds import RowFeedExporter
 from sitemap_actor.exporters.records import records_of
 from sitemap_actor.run import Run, run_of
 
@@ -30,7 +31,8 @@ _CLOSED_BY_SCRAPY = {
 class ReporterExtension:
     """Keeps REPORT, SKIPPED and the other records up to date in the record store that the settings name."""
 
-    def __init__(self, run: Run, store: RecordStore) -> None:
+    def __init__(self, crawler: Crawler, run: Run, store: RecordStore) -> None:
+        self._crawler = crawler
         self._run = run
         self._store = store
         self._task: asyncio.Task[None] | None = None
@@ -39,7 +41,7 @@ class ReporterExtension:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the record store."""
         store = build_from_crawler(load_object(crawler.settings["SITEMAP_RECORD_STORE"]), crawler)
-        extension = cls(run_of(crawler), store)
+        extension = cls(crawler, run_of(crawler), store)
         crawler.signals.connect(extension.spider_opened, signal=scrapy_signals.spider_opened)
         crawler.signals.connect(extension.spider_error, signal=scrapy_signals.spider_error)
         crawler.signals.connect(extension.spider_closed, signal=scrapy_signals.spider_closed)
@@ -57,11 +59,16 @@ class ReporterExtension:
         """Bring the report to its end and write it."""
         if self._task is not None:
             self._task.cancel()
+        if self._has_feeds():
+            await self._run.feeds_closed.wait()
         self._conclude(reason)
         await self._write()
         report = self._run.report
         logger.info("%s", report.message)
         logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
+
+    def _has_feeds(self) -> bool:
+        return self._crawler.get_extension(RowFeedExporter) is not None
 
     def _conclude(self, reason: str) -> None:
         run, report = self._run, self._run.report

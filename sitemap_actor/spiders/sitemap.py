@@ -23,7 +23,7 @@ from sitemap_actor.core.job import Job, Site
 from sitemap_actor.core.lastmod import LastmodJudge
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import Fault, FileKind, SkipReason, Stage
-from sitemap_actor.core.report import FileStatus, SitemapReport, Skip
+from sitemap_actor.core.report import FileStatus, SitemapReport, Skip, StopReason
 from sitemap_actor.core.rows import UrlBatch
 from sitemap_actor.core.sitemaps import Entries, Outcome, SitemapReader, outcome_of_unreadable
 from sitemap_actor.download.errors import Refusal
@@ -68,8 +68,13 @@ class SitemapSpider(Spider):
         self._waiting = list(self.job.site_list)
         for _ in range(self.job.conduct.sites_at_once):
             self._next_site()
-        while (request := await self._outbox.get()) is not None:
-            yield request
+        try:
+            while (request := await self._outbox.get()) is not None:
+                yield request
+        except asyncio.CancelledError:
+            # Scrapy shuts down (Ctrl-C, SIGTERM, a cancelled job): what waits at the gate must not hold it up.
+            self.run.stop(StopReason.ABORTED)
+            raise
 
     # --- sites
 
