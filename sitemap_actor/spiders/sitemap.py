@@ -198,7 +198,7 @@ class SitemapSpider(Spider):
 
     def _is_worth_reading(self, reading: SiteReading, file: SitemapReport, response: SpooledResponse) -> bool:
         """Whether the answer's body is a file to parse; if not, `file` says why."""
-        other = reading.redirected(file, response.url)
+        other = reading.redirected(file, response.url) if response.meta.get("redirects") else None
         verdict = _verdict_before_reading(response)
         if response.status == 304:
             self.run.memory.unchanged(reading, file)
