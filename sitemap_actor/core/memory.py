@@ -35,21 +35,21 @@ class NoMemory:
     async def open(self, reading: SiteReading) -> None:
         """Nothing to load."""
 
-    def validators(self, reading: SiteReading, file: SitemapReport) -> dict[str, str]:  # noqa: ARG002
+    def validators(self, reading: SiteReading, file: SitemapReport) -> dict[str, str]:
         """Ask for the whole file."""
         return {}
 
-    def unchanged(self, reading: SiteReading, file: SitemapReport) -> None:  # noqa: ARG002
+    def unchanged(self, reading: SiteReading, file: SitemapReport) -> None:
         """Fail the file: nothing is known of it."""
         file.fail_as_unasked_304()
 
-    def children(self, reading: SiteReading, file: SitemapReport) -> list[str]:  # noqa: ARG002
+    def children(self, reading: SiteReading, file: SitemapReport) -> list[str]:
         """Know none."""
         return []
 
     def read_whole(self, reading: SiteReading, file: SitemapReport, headers: Mapping[str, str]) -> None:
         """Forget it."""
 
-    def leaves_out(self, reading: SiteReading, url: str) -> bool:  # noqa: ARG002
+    def leaves_out(self, reading: SiteReading, url: str) -> bool:
         """Leave nothing out."""
         return False

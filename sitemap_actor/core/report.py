@@ -225,7 +225,7 @@ class RunReport:
         self.stop_reason: StopReason | None = None
         self.message = ""
         self.counts = Counts()
-        self.saved_by_type: Counter[str] = Counter({change: 0 for change in ChangeType})
+        self.saved_by_type: Counter[str] = Counter(dict.fromkeys(ChangeType, 0))
         self.charged: dict[str, int] | None = None
         self.skips: list[Skip] = []
         self.skips_by_reason: Counter[SkipReason] = Counter()

@@ -20,7 +20,11 @@ logger = logging.getLogger(__name__)
 
 REWRITE_SECS = 30.0
 
-_CLOSED_BY_SCRAPY = {"shutdown": StopReason.ABORTED, "cancelled": StopReason.ABORTED, "closespider_timeout": StopReason.RUN_TIMEOUT}
+_CLOSED_BY_SCRAPY = {
+    "shutdown": StopReason.ABORTED,
+    "cancelled": StopReason.ABORTED,
+    "closespider_timeout": StopReason.RUN_TIMEOUT,
+}
 
 
 class ReporterExtension:

@@ -14,7 +14,7 @@ def _rows(item: Any) -> int:
 class RowStats(CoreStats):
     """`item_scraped_count` is the number of rows."""
 
-    def item_scraped(self, item: Any, spider: Spider) -> None:  # noqa: ARG002 - Scrapy names the arguments
+    def item_scraped(self, item: Any, spider: Spider) -> None:
         """Count the rows of a batch."""
         self.stats.inc_value("item_scraped_count", _rows(item))
 

@@ -20,8 +20,12 @@ logger = logging.getLogger(__name__)
 def evidence(request: Request, response: Response) -> SkipReason | None:
     """What kind of closed door an answer is, if it is one."""
     head = response.head if isinstance(response, SpooledResponse) else response.body[:65_536]
-    headers = {name.decode("latin-1").lower(): value for name, value in response.headers.to_unicode_dict().items()}
-    return door(response.status, headers, head, response.url, request.url)
+    return door(response.status, plain_headers(response), head, response.url, request.url)
+
+
+def plain_headers(response: Response) -> dict[str, str]:
+    """The headers of an answer by lower-case name, as text."""
+    return {str(name).lower(): str(value) for name, value in response.headers.to_unicode_dict().items()}
 
 
 def shut(run: Run, request: Request, reason: SkipReason, detail: str) -> NoReturn:

@@ -8,7 +8,7 @@ from scrapy.http import Response
 
 from sitemap_actor.core import urls
 from sitemap_actor.core.conduct import MAX_REDIRECTS
-from sitemap_actor.core.doors import is_login_address
+from sitemap_actor.core.doors import redirects_to_login
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.download.errors import Refusal
 from sitemap_actor.download.response import SpooledResponse
@@ -41,7 +41,7 @@ class RedirectsMiddleware:
         if times > MAX_REDIRECTS:
             raise Refusal(SkipReason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
         target = self._target(request, response, location.decode("utf-8", "replace").strip())
-        if is_login_address(target, request.url):
+        if redirects_to_login(request.url, target):
             shut(self._run, request, SkipReason.LOGIN_PAGE, "a redirect to a login page")
         meta = {name: value for name, value in request.meta.items() if name in {"purpose", "host", "reading", "file"}}
         meta |= {"redirects": times, "asked": True}

@@ -35,9 +35,9 @@ class RetriesMiddleware:
         again: Request | None = None
         if response.status == 429:
             again = self._after_rate_limit(request, response)
-        elif response.status in RETRY_STATUSES and evidence(request, response) is None:
-            again = self._again(request)
-        elif isinstance(response, SpooledResponse) and response.arrival.short and response.status == 200:
+        elif (response.status in RETRY_STATUSES and evidence(request, response) is None) or (
+            isinstance(response, SpooledResponse) and response.arrival.short and response.status == 200
+        ):
             again = self._again(request)
         if again is None:
             return response

@@ -99,7 +99,9 @@ class DeliverPipeline:
             await self.flush()
         finally:
             charged = self._sink.charged()
-            self._run.report.charged = {str(event): count for event, count in charged.items()} if charged is not None else None
+            self._run.report.charged = (
+                {str(event): count for event, count in charged.items()} if charged is not None else None
+            )
             await self._sink.close()
 
     # --- limits

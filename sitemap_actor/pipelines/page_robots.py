@@ -4,7 +4,6 @@ It stands after the date filter, so that a page nobody wants costs no request, a
 not remembered. It may wait for a robots.txt; rows are grouped by host, so a batch asks once per host.
 """
 
-from collections.abc import Iterable
 from typing import Self
 
 from scrapy.crawler import Crawler
@@ -37,7 +36,7 @@ class PageRobotsPipeline:
         if not isinstance(batch, UrlBatch) or not batch.keys:
             return batch
         groups = group_by_host(batch.keys)
-        refused: list[tuple[Iterable[int], Refusal]] = []
+        refused: list[tuple[list[int], Refusal]] = []
         for key, indices in groups.items():
             refused += await self._refused(key, indices, batch.keys)
         for indices, refusal in refused:
@@ -46,11 +45,13 @@ class PageRobotsPipeline:
             batch.drop(index for indices, _refusal in refused for index in indices)
         return batch
 
-    async def _refused(self, key: str, indices: list[int], urls: list[str]) -> list[tuple[Iterable[int], Refusal]]:
+    async def _refused(self, key: str, indices: list[int], urls: list[str]) -> list[tuple[list[int], Refusal]]:
         """The pages of one host that are refused, with why."""
         hosts = self._run.hosts
         if not hosts.admits(key):
-            return [(indices, Refusal(SkipReason.MAX_HOSTS, f"more than {hosts.max_other_hosts} hosts beyond the sites"))]
+            return [
+                (indices, Refusal(SkipReason.MAX_HOSTS, f"more than {hosts.max_other_hosts} hosts beyond the sites"))
+            ]
         host = hosts.peek(key)
         if host is None or not host.known:
             try:
@@ -69,10 +70,9 @@ class PageRobotsPipeline:
             for position in rules.refused(own)
         ]
 
-    def _refuse(self, batch: UrlBatch, indices: Iterable[int], refusal: Refusal) -> None:
+    def _refuse(self, batch: UrlBatch, indices: list[int], refusal: Refusal) -> None:
         """Count and list refused pages; in a batch that remembers, mark them."""
         counts = self._run.report.counts
-        indices = list(indices)
         if batch.remember:
             batch.refuse(indices, refusal.reason)
         elif refusal.reason is SkipReason.ROBOTS_TXT_DISALLOWED:

@@ -6,7 +6,7 @@ from scrapy.crawler import Crawler
 
 from sitemap_actor.core.patterns import Patterns
 from sitemap_actor.core.reasons import SkipReason, Stage
-from sitemap_actor.core.report import Skip, SitemapReport
+from sitemap_actor.core.report import SitemapReport, Skip
 from sitemap_actor.core.rows import Batch, UrlBatch
 from sitemap_actor.core.urls import UrlJudge
 from sitemap_actor.run import Run, run_of

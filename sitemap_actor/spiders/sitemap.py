@@ -28,6 +28,7 @@ from sitemap_actor.core.rows import UrlBatch
 from sitemap_actor.core.sitemaps import Entries, Outcome, SitemapReader
 from sitemap_actor.download.errors import Refusal
 from sitemap_actor.download.response import SpooledResponse
+from sitemap_actor.middlewares.doors import plain_headers
 from sitemap_actor.run import Run
 from sitemap_actor.spiders.begin import begin
 
@@ -127,7 +128,9 @@ class SitemapSpider(Spider):
         for file in files:
             headers = self.run.memory.validators(reading, file)
             meta = {"purpose": "sitemap", "host": reading.site.key, "reading": reading, "file": file}
-            yield Request(file.url, self.parse_sitemap, errback=self.failed, headers=headers, meta=meta, dont_filter=True)
+            yield Request(
+                file.url, self.parse_sitemap, errback=self.failed, headers=headers, meta=meta, dont_filter=True
+            )
 
     # --- files
 
@@ -142,7 +145,9 @@ class SitemapSpider(Spider):
             logger.error("Asking for %s failed", file.url, exc_info=error)
             self.run.broken = f"{file.url} could not be asked for because of an internal error"
             reason, detail = SkipReason.NETWORK_ERROR, f"an internal error: {type(error).__name__}"
-        asked = request.meta.get("asked") or (isinstance(error, FetchError) and not isinstance(error, PrivateAddressError))
+        asked = request.meta.get("asked") or (
+            isinstance(error, FetchError) and not isinstance(error, PrivateAddressError)
+        )
         if asked and reason is not SkipReason.NOT_REACHED:
             file.status, file.reason, file.detail = FileStatus.FAILED, reason, detail
             if request.url != file.url:
@@ -219,8 +224,7 @@ class SitemapSpider(Spider):
                 return
         _note_outcome(file, reader.outcome, judge)
         if reader.outcome.status == "ok":
-            headers = response.headers.to_unicode_dict()
-            self.run.memory.read_whole(reading, file, {name.lower(): value for name, value in headers.items()})
+            self.run.memory.read_whole(reading, file, plain_headers(response))
 
     def _batch(
         self, reading: SiteReading, file: SitemapReport, base_url: str, entries: Entries, judge: LastmodJudge
@@ -246,7 +250,9 @@ class SitemapSpider(Spider):
         try:
             parts = urls.read(url)
         except urls.UrlError as error:
-            skip = Skip(urls.redacted(loc), reading.site.key, Stage.SITEMAP, _file_reason(error.reason), error.detail, file.url)
+            skip = Skip(
+                urls.redacted(loc), reading.site.key, Stage.SITEMAP, _file_reason(error.reason), error.detail, file.url
+            )
             self.run.report.skip(skip)
             return []
         if url is not loc:
