@@ -110,7 +110,9 @@ class PlatformDataset:
                     return error
                 if not is_passing(error):
                     raise PlatformError("Saving rows", in_words(error)) from error
-                logger.info("The dataset did not take %d rows (%s); looking at what arrived.", len(missing), in_words(error))
+                logger.info(
+                    "The dataset did not take %d rows (%s); looking at what arrived.", len(missing), in_words(error)
+                )
                 left = await self._not_arrived(missing, surely_none=_is_rate_limit(error))
                 self._note(receipt, [row for row in missing if row not in left] if len(left) < len(missing) else [])
                 if not left:

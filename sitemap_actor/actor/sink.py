@@ -16,7 +16,7 @@ from typing import Self
 from scrapy.crawler import Crawler
 
 from sitemap_actor.actor.dataset import LocalDataset, PlatformDataset, Receipt, RowStore
-from sitemap_actor.actor.house import House, PlatformError, house
+from sitemap_actor.actor.house import TRIES, House, PlatformError, house, pause_before
 from sitemap_actor.actor.till import NoTill, PlatformTill, Till, local_till, platform_till
 from sitemap_actor.core.errors import DeliveryError
 from sitemap_actor.core.rows import Event, Row, event_of
@@ -135,12 +135,22 @@ class PlatformSink(_Sink):
     async def open(self) -> None:
         """See `Sink`: charge what an earlier life saved and could not charge any more."""
         await super().open()
+        await self._wait_for_ledger()
         till = await platform_till(self._house)
         self._till = till
         if isinstance(till, PlatformTill):
             till.resume(self._before.events)
             await till.settle()
-        await self._note(len(self._before))
+        self._house.state.rows = len(self._before)
+        await self._note(0)
+
+    async def _wait_for_ledger(self) -> None:
+        """The ledger counts only rows that the dataset confirmed, so a dataset that shows fewer is not up to date yet."""
+        for attempt in range(1, TRIES):
+            if len(self._before) >= self._house.state.rows:
+                return
+            await pause_before(attempt)
+            await super().open()
 
     async def _note(self, saved: int) -> None:
         state = self._house.state

@@ -61,7 +61,9 @@ class NoTill:
 class _PricedTill:
     """The arithmetic. `counts` is what was charged so far, by event name; `limit` in USD, infinite where there is none."""
 
-    def __init__(self, prices: Mapping[str, Decimal], unlisted: Decimal, limit: Decimal, counts: Mapping[str, int]) -> None:
+    def __init__(
+        self, prices: Mapping[str, Decimal], unlisted: Decimal, limit: Decimal, counts: Mapping[str, int]
+    ) -> None:
         self._prices = prices
         self._unlisted = unlisted
         self._limit = limit
@@ -116,7 +118,9 @@ class PlatformTill(_PricedTill):
         """An earlier life saved `rows`: what of them is not charged yet is owed."""
         for event in Event:
             self._counts[event] = max(self._counts[event], self._house.state.charged.get(event, 0))
-        self._owed = Counter({event: count - self._counts[event] for event, count in rows.items() if count > self._counts[event]})
+        self._owed = Counter(
+            {event: count - self._counts[event] for event, count in rows.items() if count > self._counts[event]}
+        )
         self._counts[ITEM_EVENT] = max(self._counts[ITEM_EVENT], rows.total())
 
     async def _charge(self, event: Event, count: int) -> None:

@@ -470,7 +470,8 @@ class FakePlatform:
         page = keys[:limit]
         data = {
             "items": [
-                {"key": key, "size": len(store.records[key][0]), "recordPublicUrl": f"http://127.0.0.1/{key}"} for key in page
+                {"key": key, "size": len(store.records[key][0]), "recordPublicUrl": f"http://127.0.0.1/{key}"}
+                for key in page
             ],
             "count": len(page),
             "limit": limit,
