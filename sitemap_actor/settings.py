@@ -8,7 +8,8 @@ SITEMAP_SINK                     class that saves and charges rows; empty: the r
 SITEMAP_RECORD_STORE             class that keeps REPORT, SKIPPED and the other records
 SITEMAP_STATE_STORE              class that keeps monitor mode's memory
 SITEMAP_ROWS_AS_ITEMS            each row leaves as an item of its own too (item stores that know no batches)
-SITEMAP_MIN_GAP_SECS             benchmarks only: another least gap between requests to a host
+SITEMAP_MIN_GAP_SECS             benchmarks and tests only: another least gap between requests to a host
+SITEMAP_RETRY_DELAY_FACTOR       tests only: multiplies the delays before a retry
 """
 
 import os
@@ -26,6 +27,7 @@ SITEMAP_RECORD_STORE = "sitemap_actor.jobs.files.FileRecordStore"
 SITEMAP_STATE_STORE = "sitemap_actor.jobs.files.FileStateStore"
 SITEMAP_ROWS_AS_ITEMS = "SHUB_JOBKEY" in os.environ  # Scrapy Cloud's item store counts and shows items
 SITEMAP_MIN_GAP_SECS = None
+SITEMAP_RETRY_DELAY_FACTOR = 1.0
 
 # --- conduct
 

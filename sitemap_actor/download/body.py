@@ -1,6 +1,7 @@
 """Brings one body in: unpacked and measured piece by piece, into a file that begins in memory and goes on on disk."""
 
 import asyncio
+import io
 import tempfile
 from typing import IO
 
@@ -9,6 +10,7 @@ import aiohttp
 from sitemap_actor.core.doors import is_html
 from sitemap_actor.core.reasons import Fault
 from sitemap_actor.core.sitemaps.unpack import LIMIT, Unpacker
+from sitemap_actor.download.protocol import left_in
 from sitemap_actor.download.response import Arrival
 
 HEAD = 65_536
@@ -30,7 +32,7 @@ class Body:
 
     def __init__(self, content_encoding: str | None, name: str, keep: int | None) -> None:
         self.arrival = Arrival()
-        self.file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (handed on)
+        self.file: IO[bytes] | None = _spool() if keep is None else io.BytesIO()  # the latter needs no closing
         self._keep = keep
         self._head = bytearray()
         self._kept = 0
@@ -62,16 +64,16 @@ class Body:
             except TimeoutError:
                 raise
             except (aiohttp.ClientError, OSError) as error:
-                self.arrival.short = True
-                self.arrival.short_detail = _words(error)
+                await self._feed(left_in(content))
+                if not self.arrival.cut:
+                    self.mark_short(_words(error))
             self._finish()
         self._settle()
 
     def mark_short(self, detail: str) -> None:
         """Note a break that only the connection knows of (a body that ends with it has no length to compare)."""
-        if not self.arrival.cut:
-            self.arrival.short = True
-            self.arrival.short_detail = detail
+        self.arrival.short = True
+        self.arrival.short_detail = detail
 
     def discard(self) -> None:
         """Give the file's space back."""
@@ -81,13 +83,16 @@ class Body:
 
     async def _take(self, content: aiohttp.StreamReader) -> None:
         while chunk := await content.readany():
-            for piece in self._unpacker.pieces(chunk):
-                self._store(piece)
-                if self.arrival.cut:
-                    return
-                await asyncio.sleep(0)  # others have files to read and parse as well
-            if self._done_with():
+            await self._feed(chunk)
+            if self.arrival.cut or self._done_with():
                 return
+
+    async def _feed(self, chunk: bytes) -> None:
+        for piece in self._unpacker.pieces(chunk):
+            self._store(piece)
+            if self.arrival.cut:
+                return
+            await asyncio.sleep(0)  # others have files to read and parse as well
 
     def _store(self, piece: bytes) -> None:
         if self._keep is not None and self._kept + len(piece) > self._keep:
@@ -133,6 +138,10 @@ class Body:
             self.discard()
         elif self.file is not None:
             self.file.seek(0)
+
+
+def _spool() -> IO[bytes]:
+    return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # the response closes it
 
 
 def _words(error: Exception) -> str:

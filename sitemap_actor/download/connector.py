@@ -21,6 +21,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from sitemap_actor.core.addresses import is_public
 from sitemap_actor.core.errors import PrivateAddressError
+from sitemap_actor.download.protocol import HeadFirstProtocol
 
 Lookup = Callable[[str, int], list[str]]
 """Takes a host name and a port, returns every address of it as text; blocks; raises OSError. Called in a thread."""
@@ -54,8 +55,8 @@ class AddressGuard:
         public, why = is_public(address)
         if public:
             return
-        shown = f"{address} is not public ({why})" if why else f"{address} is not public"
-        error = PrivateAddressError(shown if host in {"", address} else f"{host} resolves to {shown}")
+        named = f"{host} resolves to {address}" if host else address
+        error = PrivateAddressError(f"not a public address ({named}: {why})")
         caught = self.caught.get()
         if caught is not None:
             caught.append(error)
@@ -92,7 +93,7 @@ class GuardedResolver(AbstractResolver):
 
 def guarded_connector(guard: AddressGuard, lookup: Lookup) -> aiohttp.TCPConnector:
     """Make the connector: no limits of its own (the gate sets the pace), every dialled address judged."""
-    return aiohttp.TCPConnector(
+    connector = aiohttp.TCPConnector(
         limit=0,
         limit_per_host=0,
         resolver=GuardedResolver(guard, lookup),
@@ -100,6 +101,8 @@ def guarded_connector(guard: AddressGuard, lookup: Lookup) -> aiohttp.TCPConnect
         socket_factory=guard.socket,
         keepalive_timeout=_KEEP_ALIVE,
     )
+    HeadFirstProtocol.install(connector)
+    return connector
 
 
 def _result(host: str, address: str, port: int) -> ResolveResult:

@@ -20,12 +20,15 @@ from sitemap_actor.core.errors import (
 
 def fetch_error(error: Exception, host: str) -> FetchError:
     """Translate an exception of a request to `host` that brought no response. Time-outs of ours are not seen here."""
-    if isinstance(error, aiohttp.InvalidURL | ValueError):
-        return AddressError("the address is not one that can be dialled")
-    if isinstance(error, aiohttp.ClientResponseError):
-        return BadHttpError(f"the answer is not valid HTTP ({_short(error.message)})")
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        why = error.certificate_error
+        return TlsError(f"the certificate was not accepted ({getattr(why, 'verify_message', None) or why})")
     if isinstance(error, aiohttp.ClientConnectorError):
         return _no_connection(error, host)
+    if isinstance(error, aiohttp.ClientResponseError):
+        return BadHttpError(f"the answer is not valid HTTP ({_headline(error.message)})")
+    if isinstance(error, aiohttp.InvalidURL | ValueError):
+        return AddressError("the address is not one that can be dialled")
     if isinstance(error, OSError) and _is_tls(error):
         return TlsError(f"the encrypted connection failed ({_reason(error)})")
     if isinstance(error, aiohttp.ServerDisconnectedError):
@@ -41,8 +44,6 @@ def _no_connection(error: aiohttp.ClientConnectorError, host: str) -> FetchError
         return cause
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return DnsError(f"{host} could not be resolved ({_reason(cause)})")
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return TlsError(f"the certificate was not accepted ({cause.verify_message})")
     if isinstance(error, aiohttp.ClientSSLError) or _is_tls(cause):
         return TlsError(f"the encrypted connection could not be set up ({_reason(cause)})")
     if cause.errno == errno.ETIMEDOUT or "handshake is taking longer" in str(cause):
@@ -65,6 +66,12 @@ def _reason(error: OSError) -> str:
     if number is not None and number > 0 and number in errno.errorcode:
         return os.strerror(number).lower()  # the exception's own text names addresses and sockets
     return _short(error.strerror or str(error)).lower()
+
+
+def _headline(message: str) -> str:
+    """The first line of the parser's message; what follows quotes the server's bytes."""
+    first = message.strip().partition("\n")[0].rstrip(":. ").lower()
+    return first or "unreadable"
 
 
 def _short(text: str) -> str:

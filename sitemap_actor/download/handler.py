@@ -29,8 +29,8 @@ from scrapy.http import Headers
 from scrapy.utils.misc import load_object
 
 from sitemap_actor.core.addresses import refusal
-from sitemap_actor.core.errors import AddressError, BadHttpError, FetchError, PrivateAddressError, TimeoutFetchError
-from sitemap_actor.core.urls import host_key
+from sitemap_actor.core.errors import BadHttpError, FetchError, PrivateAddressError, TimeoutFetchError
+from sitemap_actor.core.urls import UrlError, read
 from sitemap_actor.download.body import HEAD, ROBOTS, Body
 from sitemap_actor.download.clock import Deadline, ListeningClock
 from sitemap_actor.download.connector import AddressGuard, Lookup, guarded_connector, system_lookup
@@ -92,9 +92,8 @@ class StreamingDownloadHandler:
         """Wait for the host's turn and download; raises FetchError, or the error that the gate was closed with."""
         if request.method != "GET":
             raise NotSupported(f"only GET requests are made, not {request.method}")
-        url = _dialled(request.url)
+        host, url = _dialled(request.url)
         run: Any = getattr(self._crawler.spider, "run", None)
-        host = host_key(request.url)
         self._refuse_private(url)
         async with run.gate.turn(host, not_before=request.meta.get("not_before", 0.0)):
             self._refuse_private(url)  # perhaps learnt while this one was waiting
@@ -202,7 +201,7 @@ class StreamingDownloadHandler:
             raise copy.copy(self._refused[host])
         why = refusal(host)
         if why is not None:
-            raise PrivateAddressError(why)
+            raise PrivateAddressError(f"not a public address ({why})")
 
     def _step_of(self, run: Any, request: Request) -> float:
         job = getattr(run, "job", None)
@@ -278,7 +277,7 @@ class _Attempt:
         except BaseException:
             body.discard()
             raise
-        if answer.was_reset():
+        if answer.was_reset() and not body.arrival.cut:
             body.mark_short("the connection was reset")
         return self._response(answer, body)
 
@@ -307,12 +306,11 @@ async def _connected(_session: aiohttp.ClientSession, context: Any, _what: Any) 
     context.trace_request_ctx.connected()
 
 
-def _dialled(url: str) -> yarl.URL:
-    """Give the URL as it goes out: as written wherever that is possible on a request line, and without userinfo."""
+def _dialled(url: str) -> tuple[str, yarl.URL]:
+    """Give the host's key and the URL as it goes out: path and query as written, wherever a request line allows it."""
     try:
-        dialled = yarl.URL(url, encoded=_ORDINARY.fullmatch(url) is not None)
-        if not dialled.raw_host or not dialled.port:
-            raise AddressError("the address names no host")
-        return dialled.with_user(None) if dialled.raw_user is not None else dialled
-    except ValueError as error:
-        raise AddressError(f"the address cannot be requested ({error})") from error
+        parts = read(url)
+    except UrlError as error:
+        raise FetchError(error.reason, error.detail) from error
+    rest = parts.rest if parts.rest.startswith("/") else f"/{parts.rest}"
+    return parts.site, yarl.URL(parts.site + rest, encoded=_ORDINARY.fullmatch(rest) is not None)

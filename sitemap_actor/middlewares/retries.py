@@ -22,13 +22,14 @@ from sitemap_actor.run import run_of
 class RetriesMiddleware:
     """Gives a failed request another turn, as often and as late as the table of conduct says."""
 
-    def __init__(self, conduct: Conduct) -> None:
+    def __init__(self, conduct: Conduct, delay_factor: float) -> None:
         self._conduct = conduct
+        self._delay_factor = delay_factor
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Take the numbers of the job's mode."""
-        return cls(run_of(crawler).job.conduct)
+        return cls(run_of(crawler).job.conduct, crawler.settings.getfloat("SITEMAP_RETRY_DELAY_FACTOR", 1.0))
 
     async def process_response(self, request: Request, response: Response) -> Response | Request:
         """Retry a passing failure; a closed door is none, and the last answer stands."""
@@ -53,7 +54,7 @@ class RetriesMiddleware:
         tried = request.meta.get("attempts", 0)
         if tried >= len(self._conduct.retry_delays_secs):
             return None
-        return _later(request, self._conduct.retry_delays_secs[tried], attempts=tried + 1)
+        return self._later(request, self._conduct.retry_delays_secs[tried], attempts=tried + 1)
 
     def _after_rate_limit(self, request: Request, response: Response) -> Request | None:
         tried = request.meta.get("rate_limit_attempts", 0)
@@ -62,7 +63,13 @@ class RetriesMiddleware:
             delay = self._conduct.default_retry_after_secs
         if tried >= self._conduct.rate_limit_retries or delay > self._conduct.max_retry_after_secs:
             return None
-        return _later(request, delay, rate_limit_attempts=tried + 1)
+        return self._later(request, delay, rate_limit_attempts=tried + 1)
+
+    def _later(self, request: Request, delay_secs: float, **marks: int) -> Request:
+        not_before = asyncio.get_running_loop().time() + delay_secs * self._delay_factor
+        return request.replace(
+            meta={**request.meta, **marks, "not_before": not_before, "asked": True}, dont_filter=True
+        )
 
 
 def retry_after(header: bytes | None, now: float) -> float | None:
@@ -76,8 +83,3 @@ def retry_after(header: bytes | None, now: float) -> float | None:
         return max(0.0, parsedate_to_datetime(text).timestamp() - now)
     except (ValueError, TypeError, OverflowError):
         return None
-
-
-def _later(request: Request, delay_secs: float, **marks: int) -> Request:
-    not_before = asyncio.get_running_loop().time() + delay_secs
-    return request.replace(meta={**request.meta, **marks, "not_before": not_before, "asked": True}, dont_filter=True)

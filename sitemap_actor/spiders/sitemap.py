@@ -25,7 +25,7 @@ from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import Fault, FileKind, SkipReason, Stage
 from sitemap_actor.core.report import FileStatus, SitemapReport, Skip
 from sitemap_actor.core.rows import UrlBatch
-from sitemap_actor.core.sitemaps import Entries, Outcome, SitemapReader
+from sitemap_actor.core.sitemaps import Entries, Outcome, SitemapReader, outcome_of_unreadable
 from sitemap_actor.download.errors import Refusal
 from sitemap_actor.download.response import SpooledResponse
 from sitemap_actor.middlewares.doors import plain_headers
@@ -285,8 +285,8 @@ def _verdict_before_reading(response: SpooledResponse) -> tuple[SkipReason, str]
     if arrival.over_limit:
         return SkipReason.TOO_LARGE, "more than 50 MiB"
     if arrival.unsupported:
-        reason = SkipReason.UNSUPPORTED_ENCODING if arrival.coded else SkipReason.UNSUPPORTED_FORMAT
-        return reason, f"sent as {arrival.unsupported}"
+        outcome = outcome_of_unreadable(arrival.unsupported)
+        return outcome.reason or SkipReason.UNSUPPORTED_FORMAT, outcome.detail or ""
     if response.file is None:
         return SkipReason.EMPTY, "no body"
     return None

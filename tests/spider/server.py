@@ -26,7 +26,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 
 class Step:
@@ -242,7 +246,12 @@ class Site:
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> bool:
         """Read one request and answer it; return whether the connection goes on."""
         try:
-            request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            start = await reader.readexactly(1)
+            if start == b"\x16":  # a TLS handshake on a plain port
+                writer.write(head(400, length=0))
+                await writer.drain()
+                return False
+            request = (start + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         except asyncio.IncompleteReadError:
             return False
         first, *lines = request.split("\r\n")
@@ -296,8 +305,9 @@ def _script(reply: Reply) -> Script:
         lines.append(f"Content-Length: {len(body)}")
     parts: list[Part] = [reply.delay] if reply.delay else []
     parts.append(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
-    for part in reply.chunks or ():
-        parts.append(b"%x\r\n%b\r\n" % (len(part), part) if isinstance(part, bytes) else part)
+    parts.extend(
+        b"%x\r\n%b\r\n" % (len(part), part) if isinstance(part, bytes) else part for part in reply.chunks or ()
+    )
     parts.append(b"0\r\n\r\n" if chunked else body)
     return Script(*parts, keep_alive=reply.keep_alive)
 
@@ -371,10 +381,6 @@ class DeafPort:
 
 def make_certificate(folder: Path, *names: str, days: int = 1) -> Certificate:
     """Make a self-signed certificate for names and addresses; negative `days` make one that has run out."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test site")])
     start = dt.datetime.now(dt.UTC) - dt.timedelta(days=abs(days) + 1)
@@ -399,9 +405,7 @@ def make_certificate(folder: Path, *names: str, days: int = 1) -> Certificate:
     return made
 
 
-def _general_name(name: str) -> Any:
-    from cryptography import x509
-
+def _general_name(name: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:
