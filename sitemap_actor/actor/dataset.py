@@ -19,7 +19,7 @@ from apify.storages import Dataset
 from apify_client.errors import ApifyApiError
 
 from sitemap_actor.actor.house import TRIES, House, PlatformError, in_words, is_passing, patiently, pause_before
-from sitemap_actor.core.rows import Row
+from sitemap_actor.core.report import Row
 
 logger = logging.getLogger(__name__)
 
@@ -177,8 +177,9 @@ class LocalDataset:
     async def rows_before(self) -> AsyncIterator[list[Row]]:
         """See `RowStore`."""
         self._dataset = await Actor.open_dataset()
-        for nothing in ():
-            yield nothing
+        nothing: tuple[list[Row], ...] = ()
+        for page in nothing:
+            yield page
 
     async def push(self, rows: Sequence[Row], receipt: Receipt) -> None:
         """See `RowStore`."""

@@ -19,7 +19,8 @@ from sitemap_actor.actor.dataset import LocalDataset, PlatformDataset, Receipt, 
 from sitemap_actor.actor.house import TRIES, House, PlatformError, house, pause_before
 from sitemap_actor.actor.till import NoTill, PlatformTill, Till, local_till, platform_till
 from sitemap_actor.core.errors import DeliveryError
-from sitemap_actor.core.rows import Event, Row, event_of
+from sitemap_actor.core.report import Row
+from sitemap_actor.core.rows import Event, event_of
 from sitemap_actor.core.urls import canonical
 
 logger = logging.getLogger(__name__)
