@@ -48,7 +48,14 @@ class RowStore(Protocol):
 
 
 def _encoded(rows: Sequence[Row]) -> str:
-    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    """The rows as JSON that UTF-8 can carry."""
+    body = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    if not body.isascii():
+        try:
+            body.encode()
+        except UnicodeEncodeError:
+            return json.dumps(rows, separators=(",", ":"))
+    return body
 
 
 class PlatformDataset:
@@ -77,7 +84,7 @@ class PlatformDataset:
     async def push(self, rows: Sequence[Row], receipt: Receipt) -> None:
         """See `RowStore`."""
         body = _encoded(rows)
-        if len(body) > MAX_BODY_BYTES // 4 and len(body.encode("utf-8", "replace")) > MAX_BODY_BYTES and len(rows) > 1:
+        if len(body) > MAX_BODY_BYTES // 4 and len(body.encode()) > MAX_BODY_BYTES and len(rows) > 1:
             await self._push_halves(rows, receipt)
             return
         refusal = await self._push_whole(rows, body, receipt)

@@ -10,7 +10,7 @@ import logging
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Self
 
 from scrapy.crawler import Crawler
@@ -79,21 +79,30 @@ class _Sink:
         """See `Sink`."""
         async with self._lock:
             fit = self._till.fitting([event_of(row) for row in rows])
-            receipt = Receipt()
-            try:
-                if fit:
-                    await self._rows.push(rows[:fit], receipt)
-            except PlatformError as error:
-                raise DeliveryError(len(receipt.saved) + len(receipt.refused), str(error)) from error
-            finally:
-                self._till.owe(Counter(map(event_of, receipt.saved)))
-                self._refused += receipt.refused
-            try:
-                await self._till.settle()
-            except PlatformError as error:
-                raise DeliveryError(fit, str(error)) from error
-            await self._note(len(receipt.saved))
+            broken = await self._save_and_charge(rows[:fit])
+            if broken is not None:
+                raise broken
             return fit
+
+    async def _save_and_charge(self, rows: Sequence[Row]) -> DeliveryError | None:
+        """First save, then charge for what was saved, also where not all of it could be; then write the ledger."""
+        receipt, broken = Receipt(), None
+        try:
+            if rows:
+                await self._rows.push(rows, receipt)
+        except PlatformError as error:
+            broken = DeliveryError(len(receipt.saved) + len(receipt.refused), str(error))
+            broken.__cause__ = error
+        finally:
+            self._till.owe(Counter(map(event_of, receipt.saved)))
+            self._refused += receipt.refused
+        try:
+            await self._till.settle()
+        except PlatformError as error:
+            broken = broken or DeliveryError(len(rows), str(error))
+            broken.__cause__ = broken.__cause__ or error
+        await self._note(len(receipt.saved))
+        return broken
 
     async def _note(self, saved: int) -> None:
         """Write the ledger."""
@@ -122,9 +131,12 @@ class _Sink:
 class PlatformSink(_Sink):
     """At home: the run's default dataset, charged through the API."""
 
-    def __init__(self, home: House, *, by_site: bool) -> None:
+    def __init__(
+        self, home: House, *, by_site: bool, till_of: Callable[[House], Awaitable[Till]] = platform_till
+    ) -> None:
         super().__init__(PlatformDataset(home), by_site=by_site)
         self._house = home
+        self._till_of = till_of
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -137,7 +149,7 @@ class PlatformSink(_Sink):
         """See `Sink`: charge what an earlier life saved and could not charge any more."""
         await super().open()
         await self._wait_for_ledger()
-        till = await platform_till(self._house)
+        till = await self._till_of(self._house)
         self._till = till
         if isinstance(till, PlatformTill):
             till.resume(self._before.events)

@@ -20,7 +20,7 @@ PRICES = {"url": 0.0002, "change": 0.002, "apify-actor-start": 0.00005, "apify-d
 def environment(**more: str) -> dict[str, str]:
     """The test's environment without what belongs to an Actor, private addresses allowed."""
     env = {name: value for name, value in os.environ.items() if not re.match(r"(APIFY|ACTOR|CRAWLEE|SITEMAP)_", name)}
-    return env | {"SITEMAP_ALLOW_PRIVATE_ADDRESSES": "1", "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"} | more
+    return env | {"SITEMAP_ALLOW_PRIVATE_ADDRESSES": "1", "PYTHONPATH": str(ROOT)} | more
 
 
 @dataclass

@@ -17,7 +17,9 @@ from tests.actor.helpers import (
 from tests.spider.server import Site
 
 
-async def test_a_run_at_home_saves_charges_reports_and_ends_with_0(fake: FakePlatform, site: Site, tmp_path: Path) -> None:
+async def test_a_run_at_home_saves_charges_reports_and_ends_with_0(
+    fake: FakePlatform, site: Site, tmp_path: Path
+) -> None:
     urls = pages(site, 30)
     serve(site, "/sitemap.xml", urls)
     fake.begin_run(PRICES, 5.0, {"apify-actor-start": 1})
