@@ -118,6 +118,10 @@ class House:
         self.records = client.key_value_store(kvs_id)
         self.run = client.run(run_id)
         self.state = RunState()
+        self.before_saving: Callable[[], None] = lambda: None
+        """Brings the state up to date; called each time before it is written."""
+        self.can_pay: Callable[[], bool] = lambda: True
+        """Whether the spending limit pays for one more row (the sink knows)."""
         self.kvs_refuses = False
         """The key-value store took a record badly: said once, and the run goes on, for its rows are worth more."""
 
@@ -127,6 +131,7 @@ class House:
 
     async def save_state(self) -> None:
         """Write the run's state. A store that refuses does not stop the run: rows and charges are known without it."""
+        self.before_saving()
         try:
             await self.write_record(STATE_KEY, self.state.to_bytes(), "application/json", tries=3)
         except PlatformError as error:
@@ -180,6 +185,11 @@ async def open_house() -> House:
     ids = (config.actor_run_id, config.default_dataset_id, config.default_key_value_store_id)
     _house = House(client, *(str(one) for one in ids))
     await _house.load_state()
+    return _house
+
+
+def house_if_any() -> House | None:
+    """The house of this run, None outside the platform."""
     return _house
 
 

@@ -20,6 +20,7 @@ from apify_client.errors import ApifyApiError
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
 
+from sitemap_actor.actor.house import house_if_any
 from sitemap_actor.core.report import StopReason
 from sitemap_actor.run import Run, run_of
 
@@ -77,6 +78,10 @@ class LifecycleExtension:
     # --- the end comes from outside
 
     async def _on_aborting(self, _data: Any = None) -> None:
+        """The user aborts the run; or the platform does, because the run has reached its spending limit."""
+        home = house_if_any()
+        if home is not None and not home.can_pay():
+            self._run.stop(StopReason.SPENDING_LIMIT)
         self._abort()
 
     def _abort(self) -> None:
@@ -99,6 +104,8 @@ class LifecycleExtension:
         try:
             async with asyncio.timeout(LAST_FLUSH_SECS):
                 await self._run.flush()
+                if (home := house_if_any()) is not None:
+                    await home.save_state()
         except Exception:
             logger.exception("Not everything could be saved; the rest is read again after the move.")
         await Actor.reboot()

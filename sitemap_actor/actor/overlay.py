@@ -22,6 +22,8 @@ _ELSEWHERE = {
     "SITEMAP_RECORD_STORE": "sitemap_actor.actor.stores.LocalRecordStore",
     "SITEMAP_STATE_STORE": "sitemap_actor.actor.stores.LocalStateStore",
 }
+_EXTENSIONS = {"sitemap_actor.actor.lifecycle.LifecycleExtension": 50}
+_EXTENSIONS_AT_HOME = {"sitemap_actor.actor.resume.ResumeExtension": 15}
 _QUIET = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "scrapy.utils.log", "asyncio", "httpx", "websockets")
 """Loggers whose INFO lines say nothing about a run."""
 
@@ -40,7 +42,7 @@ def _overlay(environment: Mapping[str, str], *, at_home: bool) -> dict[str, Any]
         "SITEMAP_ROWS_AS_ITEMS": False,
         # `asyncio.run` instead of a reactor: exit codes are true, and nothing is left that could hang at the end.
         "TWISTED_REACTOR_ENABLED": False,
-        "EXTENSIONS": project.EXTENSIONS | {"sitemap_actor.actor.lifecycle.LifecycleExtension": 50},
+        "EXTENSIONS": project.EXTENSIONS | _EXTENSIONS | (_EXTENSIONS_AT_HOME if at_home else {}),
         "LOG_ENABLED": False,  # the SDK's handlers write the log
     }
 

@@ -151,6 +151,7 @@ class PlatformSink(_Sink):
         await self._wait_for_ledger()
         till = await self._till_of(self._house)
         self._till = till
+        self._house.can_pay = lambda: till.fitting([Event.URL]) > 0
         if isinstance(till, PlatformTill):
             till.resume(self._before.events)
             await till.settle()
