@@ -20,6 +20,7 @@ from sitemap_actor.core.job import Job, Notes, Site
 from sitemap_actor.core.memory import Memory, NoMemory
 from sitemap_actor.core.reading import Budget, SiteReading
 from sitemap_actor.core.report import RunReport, StopReason
+from sitemap_actor.core.resume import NoResume, Resume
 from sitemap_actor.download.gate import Gate
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ class Run:
     """What went wrong inside, if something did: the run is reported as failed."""
     memory: Memory = field(default_factory=NoMemory)
     """What earlier runs left for this one to know while it reads."""
+    resume: Resume = field(default_factory=NoResume)
+    """What an earlier life of this run was done with already."""
+    rows_given: int = 0
+    """Rows that were handed to the sink's buffer so far (pipelines/deliver.py counts)."""
+    rows_settled: int = 0
+    """Rows, from the first one given on, that the sink has settled: saved, refused or left out."""
     stop: Callable[[StopReason | None], None] = lambda reason: None
     """End the run early for a reason (extensions/stop.py puts it here)."""
     answered: Callable[[Request, Response], None] = lambda request, response: None

@@ -62,8 +62,10 @@ class ReporterExtension:
         if self._has_feeds():
             await self._run.feeds_closed.wait()
         self._conclude(reason)
-        await self._write()
+        unwritten = await self._write()
         report = self._run.report
+        if unwritten:
+            report.message += f" These records could not be written: {', '.join(unwritten)}."
         logger.info("%s", report.message)
         logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
 
@@ -94,12 +96,16 @@ class ReporterExtension:
             self._run.report.message = run_message(self._run.report, self._run.broken)
             await self._write()
 
-    async def _write(self) -> None:
-        """Write every record; a store that refuses one is told in the log, and the others are still tried."""
+    async def _write(self) -> list[str]:
+        """Write every record and return the names of those that the store refused: told, but no reason to fail a run whose
+        rows are all saved.
+        """
         self._run.finish_hosts()
+        unwritten = []
         for record in records_of(self._run.report, time.time()):
             try:
                 await self._store.write(record.name, record.body, record.content_type)
-            except Exception:
-                logger.exception("The record %s could not be written", record.name)
-                self._run.broken = self._run.broken or f"the record {record.name} could not be written"
+            except Exception as error:
+                logger.error("The record %s could not be written: %s", record.name, error, exc_info=not str(error))
+                unwritten.append(record.name)
+        return unwritten

@@ -138,6 +138,11 @@ class SitemapSpider(Spider):
         reading.waiting.extend(files)
         while reading.waiting and reading.in_flight < FILES_AT_ONCE and not self.run.ending:
             file = reading.waiting.popleft()
+            children = self.run.resume.restore(reading, file)
+            if children is not None:
+                reading.waiting.extend(child for url in children if (child := reading.child(url, file)))
+                reading.waiting.extend(reading.finished(file))
+                continue
             reading.in_flight += 1
             headers = self.run.memory.validators(reading, file)
             meta = {"purpose": "sitemap", "host": reading.site.key, "reading": reading, "file": file}
@@ -194,6 +199,7 @@ class SitemapSpider(Spider):
             reading.in_flight -= 1
         for request in self._requests(reading, reading.finished(file)):
             yield request
+        self.crawler.signals.send_catch_log(signals.file_read, reading=reading, file=file)
         self._close_if_read(reading)
 
     def _is_worth_reading(self, reading: SiteReading, file: SitemapReport, response: SpooledResponse) -> bool:
@@ -239,6 +245,7 @@ class SitemapSpider(Spider):
                     yield request
             if entries.locs or entries.invalid:
                 reading.batches_out += 1
+                file.batches_out += 1
                 yield self._batch(reading, file, response.url, entries, judge)
             await asyncio.sleep(0)
         _note_outcome(file, reader.outcome, judge)
