@@ -104,3 +104,51 @@ class FileKind(StrEnum):
     TEXT = "text"
     RSS = "rss"
     ATOM = "atom"
+
+
+class ChangeType(StrEnum):
+    """What a monitor row says of its page."""
+
+    BASELINE = "baseline"
+    NEW = "new"
+    REMOVED = "removed"
+    MODIFIED = "modified"
+    EXISTING = "existing"
+
+
+WORDS: dict[SkipReason, str] = {
+    SkipReason.ACCESS_DENIED: "this client was refused (401 or 403)",
+    SkipReason.RATE_LIMITED: "the server asked for fewer requests (429)",
+    SkipReason.ROBOTS_TXT_SERVER_ERROR: "robots.txt could not be read (server error)",
+    SkipReason.ROBOTS_TXT_REDIRECT: "robots.txt redirects to something that is not a robots.txt",
+    SkipReason.ROBOTS_TXT_DISALLOWED: "robots.txt disallows it",
+    SkipReason.SITE_DISALLOWS_ALL: "robots.txt disallows the whole site",
+    SkipReason.CRAWL_DELAY_TOO_LONG: "robots.txt asks for a Crawl-delay of more than 60 seconds",
+    SkipReason.TIMEOUT: "no answer in time",
+    SkipReason.DNS_ERROR: "the host name could not be resolved",
+    SkipReason.TLS_ERROR: "the TLS certificate or handshake failed",
+    SkipReason.NETWORK_ERROR: "the connection failed",
+    SkipReason.TOO_MANY_REDIRECTS: "too many redirects",
+    SkipReason.LOGIN_PAGE: "a login page was shown",
+    SkipReason.CAPTCHA: "a CAPTCHA or challenge page was shown",
+    SkipReason.PRIVATE_ADDRESS: "the address is private or local",
+    SkipReason.HTTP_ERROR: "the server answered with an error (4xx)",
+    SkipReason.SERVER_ERROR: "the server answered with an error (5xx)",
+    SkipReason.TOO_LARGE: "the file is larger than 50 MiB",
+    SkipReason.UNSAFE_XML: "the XML declares a DTD or entities",
+    SkipReason.MALFORMED: "the XML is broken",
+    SkipReason.UNSUPPORTED_FORMAT: "not a sitemap format",
+    SkipReason.UNSUPPORTED_ENCODING: "an encoding that cannot be read",
+    SkipReason.EMPTY: "the file is empty",
+    SkipReason.MAX_DEPTH: "deeper than maxSitemapDepth",
+    SkipReason.MAX_SITEMAPS: "past maxSitemaps",
+    SkipReason.MAX_HOSTS: "past the 25 hosts beyond the sites",
+    SkipReason.HOST_CLOSED: "its host is closed to this run",
+    SkipReason.NOT_REACHED: "the run ended first",
+    SkipReason.NO_SITEMAP_FOUND: "no sitemap was found",
+    SkipReason.INVALID_URL: "not a usable address",
+    SkipReason.INVALID_CHARACTER: "an address with control or invisible characters",
+    SkipReason.UNSUPPORTED_SCHEME: "neither http nor https",
+    SkipReason.USERINFO: "a user name or password in the address",
+}
+"""Each reason in words, as messages and REPORT.html say it: only what was observed."""

@@ -1,0 +1,64 @@
+"""The ports: what the product needs of the place it runs in. `actor/` and `jobs/` implement them; settings name the class.
+
+A class that implements a port is built with `from_crawler(crawler)` where it has one, so it may read settings.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sitemap_actor.core.report import Row
+from sitemap_actor.core.rows import Event
+
+
+class Sink(Protocol):
+    """Where rows are saved, and charged where that applies."""
+
+    async def open(self) -> None:
+        """Get ready; after a restart of the same run, find out what it had saved and charged already."""
+
+    async def deliver(self, rows: Sequence[Row]) -> int:
+        """Save `rows` in their order and charge for them; return how many, from the front, were saved.
+
+        Fewer than given means that the spending limit was reached at the first row left out.
+        """
+
+    def saved_before(self, site: str, url: str) -> bool:
+        """Whether an earlier life of this run saved this row already."""
+
+    def saved_before_count(self) -> int:
+        """How many rows an earlier life of this run saved."""
+
+    def charged(self) -> Mapping[Event, int] | None:
+        """How often each event was charged in this run, earlier lives included; None where nothing is charged."""
+
+    async def close(self) -> None:
+        """Let go of what `open` took."""
+
+
+class RecordStore(Protocol):
+    """Where REPORT, SKIPPED and the other records go."""
+
+    async def write(self, name: str, body: bytes, content_type: str) -> None:
+        """Write one record, replacing an earlier one of that name."""
+
+    async def delete(self, name: str) -> None:
+        """Delete a record, if it is there."""
+
+    def where(self) -> str:
+        """Where a person finds the records, for the closing line."""
+
+
+class StateStore(Protocol):
+    """What monitor mode remembers between runs: small records under keys of `[a-zA-Z0-9!\\-_.'()]{1,256}`."""
+
+    async def read(self, key: str) -> bytes | None:
+        """The record under `key`, None where there is none. Errors are raised, never taken for absence."""
+
+    async def write(self, key: str, body: bytes) -> None:
+        """Write one record in one step, replacing an earlier one."""
+
+    async def delete(self, key: str) -> None:
+        """Delete a record, if it is there."""
+
+    async def keys(self, prefix: str) -> list[str]:
+        """All keys that start with `prefix`, sorted."""

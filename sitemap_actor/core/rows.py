@@ -1,0 +1,143 @@
+"""What travels: batches of page URLs as columns, and the rows they become.
+
+A sitemap lists up to 50,000 pages, so a page is never an object of its own on the way: a `UrlBatch` holds up to 1,000 of
+them as parallel columns, the stages filter columns, and only the last step (a feed, the dataset) makes a row of each.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import compress, repeat
+from typing import Any, TypeAlias
+
+from sitemap_actor.core.reading import SiteReading
+from sitemap_actor.core.reasons import ChangeType, SkipReason
+from sitemap_actor.core.report import Row, SitemapReport
+
+EXTRACT_COLUMNS = ("url", "lastmod", "changefreq", "priority", "sourceSitemap", "site", "fetchedAt")
+MONITOR_COLUMNS = (*EXTRACT_COLUMNS, "changeType", "previousLastmod", "firstSeenAt")
+
+BATCH_SIZE = 1_000
+
+
+class Event(StrEnum):
+    """What a saved row is charged as (spec section 4)."""
+
+    URL = "url"
+    CHANGE = "change"
+
+
+_CHANGES = frozenset({ChangeType.NEW, ChangeType.REMOVED, ChangeType.MODIFIED})
+
+
+def event_of(row: Row) -> Event:
+    """The event that `row` is charged as: a change for new, removed and modified rows, else a URL."""
+    return Event.CHANGE if row.get("changeType") in _CHANGES else Event.URL
+
+
+@dataclass(slots=True)
+class UrlBatch:
+    """Pages of one sitemap `file` of the site that `reading` reads, as columns of equal length.
+
+    `base_url` is the file's final address. `urls` is the text to print; `keys` the canonical forms (the same list object
+    where they do not differ); `instants` the lastmods as POSIX seconds, None where absent or unreadable. `extras` holds
+    the extension fields of each page, None where none were asked for. With `remember`, a refused page stays in the batch
+    and its place in `silent` holds why (monitor mode remembers it without a row); otherwise it leaves the batch.
+    """
+
+    reading: SiteReading
+    file: SitemapReport
+    base_url: str
+    fetched_at: str
+    urls: list[str]
+    lastmods: list[str | None]
+    changefreqs: list[str | None]
+    priorities: list[str | None]
+    extras: list[dict[str, Any] | None] | None
+    instants: list[float | None]
+    keys: list[str] = field(default_factory=list)
+    remember: bool = False
+    silent: list[SkipReason | str | None] | None = None
+    unreadable: list[str] = field(default_factory=list)
+    """Entries whose text could not be decoded; they are listed, and invalid, but stand in no column."""
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def refuse(self, indices: Iterable[int], reason: SkipReason | str) -> None:
+        """Take the pages at `indices` out, or mark them as remembered silently for `reason`."""
+        if not self.remember:
+            self.drop(indices)
+            return
+        if self.silent is None:
+            self.silent = [None] * len(self.urls)
+        for index in indices:
+            self.silent[index] = self.silent[index] or reason
+
+    def drop(self, indices: Iterable[int]) -> None:
+        """Take the pages at `indices` out of every column."""
+        keep = [True] * len(self.urls)
+        for index in indices:
+            keep[index] = False
+        self.keep(keep)
+
+    def keep(self, mask: Sequence[bool]) -> None:
+        """Keep the pages whose place in `mask` is true."""
+        same_keys = self.keys is self.urls
+        self.urls = list(compress(self.urls, mask))
+        self.keys = self.urls if same_keys else list(compress(self.keys, mask))
+        self.lastmods = list(compress(self.lastmods, mask))
+        self.changefreqs = list(compress(self.changefreqs, mask))
+        self.priorities = list(compress(self.priorities, mask))
+        self.instants = list(compress(self.instants, mask))
+        if self.extras is not None:
+            self.extras = list(compress(self.extras, mask))
+        if self.silent is not None:
+            self.silent = list(compress(self.silent, mask))
+
+    def cut(self, size: int) -> None:
+        """Keep the first `size` pages only."""
+        if size < len(self.urls):
+            self.keep([True] * size + [False] * (len(self.urls) - size))
+
+    def rows(self) -> Iterator[Row]:
+        """The pages as rows, extract mode's fields first and then the extensions asked for."""
+        extras = self.extras if self.extras is not None else repeat(None)
+        site, source, fetched_at = self.reading.site.key, self.file.url, self.fetched_at
+        for url, lastmod, changefreq, priority, extra in zip(
+            self.urls, self.lastmods, self.changefreqs, self.priorities, extras, strict=False
+        ):
+            row: Row = {
+                "url": url,
+                "lastmod": lastmod,
+                "changefreq": changefreq,
+                "priority": priority,
+                "sourceSitemap": source,
+                "site": site,
+                "fetchedAt": fetched_at,
+            }
+            if extra:
+                row.update(extra)
+            yield row
+
+
+@dataclass(slots=True)
+class ChangeBatch:
+    """Rows of one site that monitor mode found to save, in their order; the filters leave it alone."""
+
+    reading: SiteReading
+    changes: list[Row]
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    def cut(self, size: int) -> None:
+        """Keep the first `size` rows only."""
+        del self.changes[size:]
+
+    def rows(self) -> Iterator[Row]:
+        """The rows, complete."""
+        return iter(self.changes)
+
+
+Batch: TypeAlias = UrlBatch | ChangeBatch

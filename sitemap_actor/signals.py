@@ -1,0 +1,10 @@
+"""The signals of a run, beside Scrapy's own."""
+
+site_read = object()
+"""A site has no open file left: `reading` (SiteReading). Its batches may still be on their way through the pipelines."""
+
+site_settled = object()
+"""A site's report is final: `reading` (SiteReading)."""
+
+site_through = object()
+"""A site has no open file left and its batches are through the pipelines: `reading` (SiteReading)."""
