@@ -27,9 +27,7 @@ class Measured:
     error: str = ""
 
 
-def run(
-    command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, seconds: float = 600.0
-) -> Measured:
+def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, seconds: float = 600.0) -> Measured:
     """Run a command; it is killed, with all it started, after `seconds`."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.perf_counter()

@@ -110,7 +110,14 @@ def robots_txt(sitemap: str) -> bytes:
     closed = ["/wp-admin/", "/cart", "/checkout/", "/account/", "/search", "/tmp/", "/cgi-bin/", "/private/", "/login"]
     closed += [f"/internal/section-{number}/" for number in range(19)]
     closed += ["/*?sort=", "/*&sessionid=", "/*/print$", "/*.pdf$", "/*/feed/", "/*?utm_source=*"]
-    opened = ["/wp-admin/admin-ajax.php", "/search/about", "/account/help", "/tmp/public/", "/cart/terms", "/login/help"]
+    opened = [
+        "/wp-admin/admin-ajax.php",
+        "/search/about",
+        "/account/help",
+        "/tmp/public/",
+        "/cart/terms",
+        "/login/help",
+    ]
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in closed), *(f"Allow: {path}" for path in opened)]
     return "\n".join([*lines, "", f"Sitemap: {sitemap}", ""]).encode()
 
@@ -123,7 +130,9 @@ def files_of(letter: str, first_port: int, size: int) -> Iterator[tuple[str, byt
         children = [f"sitemap-{number}.xml.gz" for number in range(CHILDREN)]
         for number, child in enumerate(children):
             yield child, packed(urlset(pages(base, 100 + number, number * size, size)))
-        entries = (f" <sitemap><loc>{base}/{child}</loc><lastmod>2026-11-01</lastmod></sitemap>\n" for child in children)
+        entries = (
+            f" <sitemap><loc>{base}/{child}</loc><lastmod>2026-11-01</lastmod></sitemap>\n" for child in children
+        )
         yield name, f"{_DECLARATION}<sitemapindex {_NS}>\n{''.join(entries)}</sitemapindex>\n".encode()
     elif letter == "d":
         yield name, extended(base, pages(base, 7, 0, size))
