@@ -1,0 +1,69 @@
+"""`includeUrlPatterns` and `excludeUrlPatterns`: which URLs the customer wants (spec 1).
+
+A pattern is a glob (`*` any text, `?` one character) or, after `re:`, a regular expression. Either has to match the
+whole URL, letter case included. With include patterns a URL must match one of them; a URL that matches an exclude
+pattern is dropped in any case.
+"""
+
+import re
+
+_MOST_CHARACTERS = 2_000
+
+
+class PatternError(ValueError):
+    """A pattern that cannot be used: `pattern` is the text given, `why` says what is wrong with it."""
+
+    def __init__(self, pattern: str, why: str) -> None:
+        super().__init__(f"{pattern}: {why}")
+        self.pattern = pattern
+        self.why = why
+
+
+class Patterns:
+    """The customer's two lists, compiled."""
+
+    def __init__(self, include: list[str], exclude: list[str]) -> None:
+        """Compile both lists; raises PatternError for the first pattern that does not compile."""
+        self._include = [compiled(pattern) for pattern in include]
+        self._exclude = [compiled(pattern) for pattern in exclude]
+
+    def __bool__(self) -> bool:
+        """Whether there is any pattern at all."""
+        return bool(self._include or self._exclude)
+
+    def refused(self, urls: list[str]) -> list[int]:
+        """Return the indices of the URLs that the patterns leave out, in order."""
+        kept: set[int] | range = range(len(urls))
+        if self._include:
+            kept = {i for i in kept if any(wanted.fullmatch(urls[i]) for wanted in self._include)}
+        for unwanted in self._exclude:
+            matches = unwanted.fullmatch
+            kept = {i for i in kept if not matches(urls[i])}
+        return [] if len(kept) == len(urls) else [i for i in range(len(urls)) if i not in kept]
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile one pattern, to be used with fullmatch. Raises PatternError."""
+    if not pattern.strip():
+        raise PatternError(pattern, "empty pattern")
+    if len(pattern) > _MOST_CHARACTERS:
+        raise PatternError(pattern[:100], f"longer than {_MOST_CHARACTERS:,} characters")
+    source = pattern[3:] if pattern.startswith("re:") else _glob(pattern)
+    try:
+        return re.compile(source, re.DOTALL)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise PatternError(pattern, f"not a regular expression: {error}") from None
+
+
+def _glob(pattern: str) -> str:
+    """Translate a glob so that it cannot backtrack.
+
+    Text between two stars is looked for once, at its first place: a later place could not match more. Hence the atomic
+    groups; without them a glob with many stars would take exponential time on a URL made for it. Only the text after
+    the last star is tied to the end.
+    """
+    first, *others = ["".join("." if c == "?" else re.escape(c) for c in piece) for piece in pattern.split("*")]
+    if not others:
+        return first
+    *middle, last = others
+    return first + "".join(f"(?>.*?{piece})" for piece in middle if piece) + f".*{last}"
