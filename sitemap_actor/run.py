@@ -5,17 +5,26 @@ gate when a request may leave, the stop whether the run is ending.
 """
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy.crawler import Crawler
 
 from sitemap_actor.core.errors import SitemapActorError
 from sitemap_actor.core.hosts import HostBook
 from sitemap_actor.core.job import Job, Notes, Site
+from sitemap_actor.core.memory import Memory, NoMemory
 from sitemap_actor.core.reading import Budget, SiteReading
 from sitemap_actor.core.report import RunReport, StopReason
 from sitemap_actor.download.gate import Gate
+
+if TYPE_CHECKING:
+    from sitemap_actor.download.robots_txt import RobotsTxt
+
+
+async def _nothing() -> None:
+    pass
 
 
 @dataclass(slots=True, eq=False)
@@ -29,10 +38,19 @@ class Run:
     allow_private: bool
     readings: list[SiteReading] = field(default_factory=list)
     stopping: StopReason | None = None
-    """Why the run ends early, once it does (extensions/stop.py sets it); nothing new is begun from then on."""
+    """Why the run ends early, if a reason has a name."""
+    ending: bool = False
+    """The run ends early (extensions/stop.py sets it): nothing new is begun from then on."""
     broken: str | None = None
     """What went wrong inside, if something did: the run is reported as failed."""
+    memory: Memory = field(default_factory=NoMemory)
+    """What earlier runs left for this one to know while it reads."""
+    stop: Callable[[StopReason | None], None] = lambda reason: None
+    """End the run early for a reason (extensions/stop.py puts it here)."""
+    flush: Callable[[], Awaitable[None]] = _nothing
+    """Save every row that waits (pipelines/deliver.py puts it here)."""
     _shared_budget: Budget | None = None
+    _robots: "RobotsTxt | None" = None
 
     @classmethod
     def of(cls, job: Job, notes: Notes, *, allow_private: bool) -> Self:
@@ -50,6 +68,19 @@ class Run:
         reading = SiteReading.of(site, self.job, self.report, budget)
         self.readings.append(reading)
         return reading
+
+    def robots(self, crawler: Crawler) -> "RobotsTxt":
+        """The one reader of robots.txt of this crawl."""
+        from sitemap_actor.download.robots_txt import RobotsTxt  # noqa: PLC0415 - it needs this module's Run
+
+        if self._robots is None:
+            self._robots = RobotsTxt(crawler, self)
+        return self._robots
+
+    def fail(self, what: str) -> None:
+        """Something went wrong inside: the run ends, its records are written, and it is reported as failed."""
+        self.broken = self.broken or what
+        self.stop(None)
 
     def note_request(self, host: str) -> None:
         """A request leaves for `host`."""

@@ -5,3 +5,6 @@ site_read = object()
 
 site_settled = object()
 """A site's report is final: `reading` (SiteReading)."""
+
+site_through = object()
+"""A site has no open file left and its batches are through the pipelines: `reading` (SiteReading)."""

@@ -1,0 +1,1 @@
+"""The Apify side: input, lifecycle, money, the storages of the SDK."""

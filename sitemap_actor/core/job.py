@@ -140,6 +140,11 @@ class Job(BaseModel):
         """`maxUrlsPerSite` as used; None is no limit."""
         return self.max_urls_per_site or self.conduct.default_max_urls_per_site
 
+    @property
+    def row_cap(self) -> int | None:
+        """`maxUrls`, where the run saves what is listed; a run that compares has `maxChanges` instead."""
+        return None if self.conduct.remembers else self.max_urls
+
     @classmethod
     def fields(cls) -> dict[str, FieldFacts]:
         """The input fields by name, for whoever must agree with them (the Actor's input schema)."""
@@ -229,7 +234,9 @@ def _coerced(given: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
         info = known.get(name)
         if info is None:
             if not name.startswith("_"):
-                notes.adjustments.append(Adjustment(name, _shown(value), None, f"{name} is not an input field; ignored."))
+                notes.adjustments.append(
+                    Adjustment(name, _shown(value), None, f"{name} is not an input field; ignored.")
+                )
             continue
         if value is None or (isinstance(value, str) and not value.strip()):
             continue
@@ -288,7 +295,9 @@ def _to_list(name: str, value: Any, info: FieldInfo, notes: Notes) -> tuple[str,
         message = f"{name} holds {len(entries):,} entries; only the first {MAX_LIST_ENTRIES:,} are used."
         notes.adjustments.append(Adjustment(name, len(entries), MAX_LIST_ENTRIES, message))
         for entry in entries[MAX_LIST_ENTRIES:]:
-            notes.skipped.append(_skipped(name, entry, SkipReason.TOO_MANY_ENTRIES, f"past the first {MAX_LIST_ENTRIES}"))
+            notes.skipped.append(
+                _skipped(name, entry, SkipReason.TOO_MANY_ENTRIES, f"past the first {MAX_LIST_ENTRIES}")
+            )
         entries = entries[:MAX_LIST_ENTRIES]
     good = list(_good_entries(name, entries, _facts(info).choices, notes))
     if entries and not good:
@@ -314,7 +323,9 @@ def _good_entries(name: str, entries: Iterable[Any], choices: tuple[str, ...] | 
         if not isinstance(entry, str):
             notes.skipped.append(_skipped(name, entry, SkipReason.UNKNOWN_VALUE, "not a text"))
         elif choices and entry.strip() not in choices:
-            notes.skipped.append(_skipped(name, entry, SkipReason.UNKNOWN_VALUE, f"one of {', '.join(choices)} is needed"))
+            notes.skipped.append(
+                _skipped(name, entry, SkipReason.UNKNOWN_VALUE, f"one of {', '.join(choices)} is needed")
+            )
         else:
             yield entry.strip(" \t\r\n")
 
@@ -351,10 +362,12 @@ def _problem_of(error: Any, given: Mapping[str, Any]) -> InputProblem:
 def _since(job: Job, notes: Notes) -> float | None:
     if job.changed_since is None:
         return None
-    instant = lastmod.parse_since(job.changed_since)
+    instant: float | None = lastmod.parse_since(job.changed_since)
     if instant is None:
         shown = _shown(job.changed_since)
-        message = f"changedSince: {shown!r} is not a date the Actor can read; YYYY-MM-DD or an ISO date and time is needed."
+        message = (
+            f"changedSince: {shown!r} is not a date the Actor can read; YYYY-MM-DD or an ISO date and time is needed."
+        )
         notes.problems.append(InputProblem("changedSince", shown, message))
     return instant
 
@@ -400,7 +413,9 @@ def _sites(job: Job, notes: Notes, *, allow_private: bool) -> tuple[Site, ...]:
     )
 
 
-def _parsed(name: str, given: Iterable[str], notes: Notes, *, allow_private: bool, direct: bool) -> Iterable[urls.Entry]:
+def _parsed(
+    name: str, given: Iterable[str], notes: Notes, *, allow_private: bool, direct: bool
+) -> Iterable[urls.Entry]:
     for text in given:
         try:
             yield urls.parse_entry(text, allow_private=allow_private, direct=direct)

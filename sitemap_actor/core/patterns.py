@@ -6,6 +6,7 @@ pattern is dropped in any case.
 """
 
 import re
+from collections.abc import Sequence
 
 _MOST_CHARACTERS = 2_000
 
@@ -22,7 +23,7 @@ class PatternError(ValueError):
 class Patterns:
     """The customer's two lists, compiled."""
 
-    def __init__(self, include: list[str], exclude: list[str]) -> None:
+    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         """Compile both lists; raises PatternError for the first pattern that does not compile."""
         self._include = [compiled(pattern) for pattern in include]
         self._exclude = [compiled(pattern) for pattern in exclude]

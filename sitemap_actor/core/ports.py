@@ -6,7 +6,8 @@ A class that implements a port is built with `from_crawler(crawler)` where it ha
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from sitemap_actor.core.rows import Event, Row
+from sitemap_actor.core.report import Row
+from sitemap_actor.core.rows import Event
 
 
 class Sink(Protocol):

@@ -60,6 +60,10 @@ class SiteReading:
     skipped_for: SkipReason | None = None
     batches_out: int = 0
     """Batches given to the pipelines that are not through yet."""
+    read: bool = False
+    """No file is open any more (batches may still be on their way)."""
+    through: bool = False
+    """Read, and its batches are through the pipelines."""
     closed: bool = False
     _seen: dict[str, SitemapReport | None] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
@@ -232,7 +236,9 @@ class SiteReading:
         if self._asked and not self.report.sitemaps and self.skipped_for is None:
             self.run.skip(Skip(self.site.entry, self.site.key, Stage.SITE, SkipReason.NO_SITEMAP_FOUND, None))
         elif not self._asked and not self.report.sitemaps and self.skipped_for is None:
-            self.run.skip(Skip(self.site.entry, self.site.key, Stage.SITE, SkipReason.NO_SITEMAP_FOUND, "robots.txt names none"))
+            self.run.skip(
+                Skip(self.site.entry, self.site.key, Stage.SITE, SkipReason.NO_SITEMAP_FOUND, "robots.txt names none")
+            )
         self.report.message = site_message(self)
 
     def _status(self) -> SiteStatus:
@@ -242,7 +248,9 @@ class SiteReading:
             return SiteStatus.FAILED
         if self._cut_by_cap or self.capped:
             return SiteStatus.TRUNCATED
-        if self._disallowed or any(file.status not in {FileStatus.OK, FileStatus.UNCHANGED} for file in self.report.sitemaps):
+        if self._disallowed or any(
+            file.status not in {FileStatus.OK, FileStatus.UNCHANGED} for file in self.report.sitemaps
+        ):
             return SiteStatus.PARTIAL
         return SiteStatus.OK
 

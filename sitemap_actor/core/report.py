@@ -119,7 +119,7 @@ class Counts:
         return {_camel(item.name): getattr(self, item.name) for item in fields(self)}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SitemapReport:
     """One file of a site (REPORT.sites[].sitemaps[])."""
 
@@ -139,6 +139,14 @@ class SitemapReport:
     newest_lastmod: str | None = None
     rolling: bool = False
     faults: Counter[Fault] = field(default_factory=Counter)
+
+    def conclude(self, status: FileStatus, reason: SkipReason | None, detail: str | None) -> None:
+        """Say what came of the file."""
+        self.status, self.reason, self.detail = status, reason, detail
+
+    def fail_as_unasked_304(self) -> None:
+        """A 304 to a request without validators says nothing about the file."""
+        self.conclude(FileStatus.FAILED, SkipReason.HTTP_ERROR, "HTTP 304 to an unconditional request")
 
     def to_dict(self) -> dict[str, Any]:
         """The entry as the record has it."""
@@ -217,7 +225,7 @@ class RunReport:
         self.stop_reason: StopReason | None = None
         self.message = ""
         self.counts = Counts()
-        self.saved_by_type: Counter[str] = Counter({change: 0 for change in ChangeType})
+        self.saved_by_type: Counter[str] = Counter(dict.fromkeys(ChangeType, 0))
         self.charged: dict[str, int] | None = None
         self.skips: list[Skip] = []
         self.skips_by_reason: Counter[SkipReason] = Counter()

@@ -39,10 +39,10 @@ def event_of(row: Row) -> Event:
 class UrlBatch:
     """Pages of one sitemap `file` of the site that `reading` reads, as columns of equal length.
 
-    `base_url` is the file's final address. `urls` is the text to print; `keys` the canonical forms (the same list object where they do not differ); `instants`
-    the lastmods as POSIX seconds, None where absent or unreadable. `extras` holds the extension fields of each page, None
-    where none were asked for. With `remember`, a refused page stays in the batch and its place in `silent` holds why
-    (monitor mode remembers it without a row); otherwise it leaves the batch.
+    `base_url` is the file's final address. `urls` is the text to print; `keys` the canonical forms (the same list object
+    where they do not differ); `instants` the lastmods as POSIX seconds, None where absent or unreadable. `extras` holds
+    the extension fields of each page, None where none were asked for. With `remember`, a refused page stays in the batch
+    and its place in `silent` holds why (monitor mode remembers it without a row); otherwise it leaves the batch.
     """
 
     reading: SiteReading
@@ -58,6 +58,8 @@ class UrlBatch:
     keys: list[str] = field(default_factory=list)
     remember: bool = False
     silent: list[SkipReason | str | None] | None = None
+    unreadable: list[str] = field(default_factory=list)
+    """Entries whose text could not be decoded; they are listed, and invalid, but stand in no column."""
 
     def __len__(self) -> int:
         return len(self.urls)

@@ -1,0 +1,1 @@
+"""Scrapy extensions: counting, stopping, settling sites, writing the records, showing progress."""

@@ -1,0 +1,1 @@
+"""Records and state as files: plain Scrapy, scrapyd, Scrapy Cloud."""

@@ -1,0 +1,1 @@
+"""Downloader middlewares. Out: private_address, host_policy. Back: retries, doors, redirects. One decision each."""

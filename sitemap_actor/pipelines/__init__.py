@@ -1,0 +1,1 @@
+"""Item pipelines: each filters the columns of a batch, or delivers what is left. Order and reasons: settings.py."""

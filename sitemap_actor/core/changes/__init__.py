@@ -1,0 +1,1 @@
+"""Monitor mode: what is remembered of a site, and what changed."""

@@ -1,0 +1,65 @@
+# `make run` lists the URLs of the demo site, `make test` runs all tests; both set up what they need, in .venv here.
+#
+#   make run SITES=https://docs.apify.com       real sites, separated by commas
+#   make run ARGS="-a maxUrls=5"                further spider arguments
+#   make test TESTS=tests/jobs                  some of the tests
+#   make monitor                                the demo site on two days, and what changed
+#   make lint                                   ruff and mypy
+
+PYTHON ?= python3
+SITES ?=
+ARGS ?=
+TESTS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+RUNTIME := $(VENV)/.runtime-installed
+DEVELOPMENT := $(VENV)/.development-installed
+NODE_PACKAGES := node_modules/.installed
+
+.PHONY: run monitor test lint format setup browser clean
+.DELETE_ON_ERROR:
+
+run: $(RUNTIME)
+	@$(PY) -m sitemap_actor.demo run $(if $(SITES),--sites "$(SITES)") $(ARGS)
+
+monitor: $(RUNTIME)
+	@$(PY) -m sitemap_actor.demo monitor $(ARGS)
+
+test: setup
+	$(PY) -m pytest $(TESTS)
+
+lint: $(DEVELOPMENT)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(DEVELOPMENT)
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+setup: $(DEVELOPMENT) $(NODE_PACKAGES) browser
+
+$(RUNTIME): requirements.txt
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "Python's venv is missing; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	$(PIP) -r requirements.txt
+	@touch $@
+
+$(DEVELOPMENT): $(RUNTIME) requirements-dev.txt
+	$(PIP) -r requirements-dev.txt
+	@touch $@
+
+# Apify's own validators, for tests/actor/test_definition.py. By name, without a lock file: see package.json.
+$(NODE_PACKAGES): package.json
+	@command -v npm >/dev/null || sh .ci/apt nodejs npm
+	npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# A browser looks at REPORT.html in tests/page.
+browser:
+	@! ls tests/page/test_*.py >/dev/null 2>&1 || command -v chromium >/dev/null || sh .ci/apt chromium
+
+clean:
+	rm -rf out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

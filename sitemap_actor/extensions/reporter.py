@@ -1,0 +1,98 @@
+"""Writes the records: every 30 s while the run lasts, and at its end, however it ends."""
+
+import asyncio
+import logging
+import time
+from typing import Any, Self
+
+from scrapy import signals as scrapy_signals
+from scrapy.crawler import Crawler
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from sitemap_actor.core.message import run_message
+from sitemap_actor.core.ports import RecordStore
+from sitemap_actor.core.reasons import SkipReason
+from sitemap_actor.core.report import Result, StopReason
+from sitemap_actor.exporters.records import records_of
+from sitemap_actor.run import Run, run_of
+
+logger = logging.getLogger(__name__)
+
+REWRITE_SECS = 30.0
+
+_CLOSED_BY_SCRAPY = {
+    "shutdown": StopReason.ABORTED,
+    "cancelled": StopReason.ABORTED,
+    "closespider_timeout": StopReason.RUN_TIMEOUT,
+}
+
+
+class ReporterExtension:
+    """Keeps REPORT, SKIPPED and the other records up to date in the record store that the settings name."""
+
+    def __init__(self, run: Run, store: RecordStore) -> None:
+        self._run = run
+        self._store = store
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the record store."""
+        store = build_from_crawler(load_object(crawler.settings["SITEMAP_RECORD_STORE"]), crawler)
+        extension = cls(run_of(crawler), store)
+        crawler.signals.connect(extension.spider_opened, signal=scrapy_signals.spider_opened)
+        crawler.signals.connect(extension.spider_error, signal=scrapy_signals.spider_error)
+        crawler.signals.connect(extension.spider_closed, signal=scrapy_signals.spider_closed)
+        return extension
+
+    def spider_opened(self) -> None:
+        """Begin the rewriting."""
+        self._task = asyncio.create_task(self._rewrite())
+
+    def spider_error(self, failure: Any) -> None:
+        """An exception nobody expected: the run is not to be taken for a good one."""
+        self._run.broken = self._run.broken or f"an internal error: {failure.type.__name__}"
+
+    async def spider_closed(self, reason: str) -> None:
+        """Bring the report to its end and write it."""
+        if self._task is not None:
+            self._task.cancel()
+        self._conclude(reason)
+        await self._write()
+        report = self._run.report
+        logger.info("%s", report.message)
+        logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
+
+    def _conclude(self, reason: str) -> None:
+        run, report = self._run, self._run.report
+        if run.stopping is None and (reason in _CLOSED_BY_SCRAPY or reason.startswith("closespider")):
+            run.stopping = _CLOSED_BY_SCRAPY.get(reason, StopReason.ABORTED)
+        read = {reading.site.entry for reading in run.readings}
+        for site in run.job.site_list:
+            if site.entry not in read:
+                run.reading_of(site).skip_site(SkipReason.NOT_REACHED, "the run ended first")
+        for reading in run.readings:
+            if not reading.closed:
+                reading.abandon()
+                reading.settle()
+        report.stop_reason = run.stopping
+        report.result = Result.STOPPED_EARLY if run.stopping is not None else Result.FINISHED
+        if run.broken is not None or reason in {"failed", "start_error"}:
+            report.result = Result.FAILED
+        report.message = run_message(report, run.broken)
+
+    async def _rewrite(self) -> None:
+        while True:
+            await asyncio.sleep(REWRITE_SECS)
+            self._run.report.message = run_message(self._run.report, self._run.broken)
+            await self._write()
+
+    async def _write(self) -> None:
+        """Write every record; a store that refuses one is told in the log, and the others are still tried."""
+        self._run.finish_hosts()
+        for record in records_of(self._run.report, time.time()):
+            try:
+                await self._store.write(record.name, record.body, record.content_type)
+            except Exception:
+                logger.exception("The record %s could not be written", record.name)
+                self._run.broken = self._run.broken or f"the record {record.name} could not be written"

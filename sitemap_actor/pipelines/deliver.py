@@ -1,0 +1,217 @@
+"""Delivery: what is left of a batch is saved, and charged where that applies. The only place that knows money.
+
+Without a sink the rows leave by Scrapy's feeds, so a batch is counted and passed on. With one, rows are buffered and saved
+up to 1,000 a call, or after 2 s; a row counts as saved when the sink says so. `maxUrls` counts what is buffered too, so it
+is never exceeded. Where the sink saves fewer rows than it was given, the spending limit is reached: nothing is saved after.
+"""
+
+import asyncio
+import logging
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from sitemap_actor.core.ports import Sink
+from sitemap_actor.core.reading import SiteReading
+from sitemap_actor.core.reasons import ChangeType
+from sitemap_actor.core.report import Row, StopReason
+from sitemap_actor.core.rows import BATCH_SIZE, Batch, ChangeBatch, UrlBatch
+from sitemap_actor.run import Run, run_of
+
+logger = logging.getLogger(__name__)
+
+MAX_WAIT_SECS = 2.0
+MAX_BUFFERED_ROWS = 4 * BATCH_SIZE
+MAX_CALL_BYTES = 4_500_000  # the platform takes 5 MB a call
+_CHANGES = frozenset({ChangeType.NEW, ChangeType.REMOVED, ChangeType.MODIFIED})
+
+_segments = re.compile(r"^https?://[^/?#\n]*(/[^/?#\n]*)?", re.IGNORECASE | re.MULTILINE).findall
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A row on its way to the sink, with what its saving is noted in."""
+
+    row: Row
+    reading: SiteReading
+
+
+class DeliverPipeline:
+    """Saves rows up to `maxUrls` and the spending limit."""
+
+    def __init__(self, run: Run, sink: Sink | None) -> None:
+        self._run = run
+        self._sink = sink
+        self._left = run.job.row_cap
+        self._buffer: list[_Waiting] = []
+        self._full = False
+        self._lock = asyncio.Lock()
+        self._room = asyncio.Event()
+        self._flusher: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the sink that the settings name; none where the rows leave by feeds."""
+        path = crawler.settings["SITEMAP_SINK"]
+        run = run_of(crawler)
+        pipeline = cls(run, build_from_crawler(load_object(path), crawler) if path else None)
+        run.flush = pipeline.flush
+        return pipeline
+
+    async def open_spider(self) -> None:
+        """Let the sink find out what an earlier life of this run saved."""
+        if self._sink is not None:
+            await self._sink.open()
+            if self._left is not None:
+                self._left = max(0, self._left - self._sink.saved_before_count())
+
+    async def process_item(self, batch: Batch) -> Batch:
+        """Count and pass on, or buffer for the sink."""
+        if isinstance(batch, UrlBatch):
+            self._drop_saved_before(batch)
+            self._cut_at_cap(batch)
+        if not len(batch):
+            raise DropItem("no row of this batch is left")
+        if self._sink is None:
+            self._note_saved(batch)
+        else:
+            await self._put(batch)
+        return batch
+
+    async def flush(self) -> None:
+        """Save everything that waits."""
+        while self._buffer:
+            await self._deliver_some()
+
+    async def close_spider(self) -> None:
+        """Save what waits, then let go of the sink."""
+        if self._flusher is not None:
+            self._flusher.cancel()
+        if self._sink is None:
+            return
+        try:
+            await self.flush()
+        finally:
+            charged = self._sink.charged()
+            self._run.report.charged = (
+                {str(event): count for event, count in charged.items()} if charged is not None else None
+            )
+            await self._sink.close()
+
+    # --- limits
+
+    def _drop_saved_before(self, batch: UrlBatch) -> None:
+        """Rows that an earlier life of this run saved are neither saved nor charged again."""
+        sink = self._sink
+        if sink is None or not sink.saved_before_count():
+            return
+        site = batch.reading.site.key
+        again = [index for index, url in enumerate(batch.urls) if sink.saved_before(site, url)]
+        if again:
+            self._run.report.counts.saved_before += len(again)
+            batch.drop(again)
+
+    def _cut_at_cap(self, batch: UrlBatch) -> None:
+        """Reserve room under `maxUrls`; at the first row without room the run ends."""
+        counts = self._run.report.counts
+        if self._full or self._run.ending:
+            counts.not_saved += len(batch)
+            if self._full:
+                counts.not_saved_at_spending_limit += len(batch)
+            batch.cut(0)
+            return
+        if self._left is None:
+            return
+        over = len(batch) - self._left
+        if over >= 0:
+            self._run.stop(StopReason.MAX_URLS)
+        if over > 0:
+            counts.not_saved += over
+            batch.cut(self._left)
+        self._left -= len(batch)
+
+    # --- the buffer
+
+    async def _put(self, batch: Batch) -> None:
+        """Buffer the batch's rows; wait only while the buffer is full."""
+        self._buffer += [_Waiting(row, batch.reading) for row in batch.rows()]
+        if len(self._buffer) >= BATCH_SIZE:
+            await self._deliver_some()
+        elif self._flusher is None or self._flusher.done():
+            self._flusher = asyncio.create_task(self._flush_later())
+        while len(self._buffer) >= MAX_BUFFERED_ROWS:
+            await self._deliver_some()
+
+    async def _flush_later(self) -> None:
+        await asyncio.sleep(MAX_WAIT_SECS)
+        try:
+            await self.flush()
+        except Exception as error:
+            logger.exception("Saving rows failed")
+            self._run.fail(f"rows could not be saved: {type(error).__name__}")
+
+    async def _deliver_some(self) -> None:
+        """Give the sink one call's worth of rows."""
+        async with self._lock:
+            waiting = self._buffer[:BATCH_SIZE]
+            if not waiting:
+                return
+            if self._full:
+                self._leave_out(len(self._buffer))
+                self._buffer.clear()
+                return
+            assert self._sink is not None  # noqa: S101 - only a sink has a buffer
+            rows = [item.row for item in waiting]
+            saved = await self._sink.deliver(rows)
+            del self._buffer[: len(waiting)]
+            self._note_rows(waiting[:saved])
+            if saved < len(rows):
+                self._full = True
+                self._leave_out(len(rows) - saved)
+                self._run.stop(StopReason.SPENDING_LIMIT)
+
+    def _leave_out(self, count: int) -> None:
+        self._run.report.counts.not_saved += count
+        self._run.report.counts.not_saved_at_spending_limit += count
+
+    # --- what was saved
+
+    def _note_saved(self, batch: Batch) -> None:
+        """Count a whole batch as saved."""
+        if isinstance(batch, ChangeBatch):
+            self._note_rows([_Waiting(row, batch.reading) for row in batch.changes])
+            return
+        report = self._run.report
+        report.counts.saved += len(batch)
+        batch.reading.report.saved += len(batch)
+        batch.reading.report.add_sections(_sections(batch.urls))
+        report.days.update([int(instant // 86_400) for instant in batch.instants if instant is not None])
+
+    def _note_rows(self, saved: Sequence[_Waiting]) -> None:
+        """Count rows as saved, one by one: they may be of several sites, and of several kinds."""
+        report = self._run.report
+        by_reading: dict[SiteReading, list[Row]] = {}
+        for item in saved:
+            by_reading.setdefault(item.reading, []).append(item.row)
+        for reading, rows in by_reading.items():
+            reading.report.add_sections(_sections([row["url"] for row in rows]))
+            kinds = Counter(row.get("changeType") for row in rows)
+            removed = kinds.get(ChangeType.REMOVED, 0)
+            report.counts.removed += removed
+            report.counts.saved += len(rows) - removed
+            reading.report.saved += len(rows)
+            for kind, count in kinds.items():
+                if kind is not None:
+                    report.saved_by_type[kind] += count
+            report.changes += [row for row in rows if row.get("changeType") in _CHANGES]
+
+
+def _sections(urls: Sequence[str]) -> list[str]:
+    """The first path segment of each URL, `/` where it has none."""
+    return [segment or "/" for segment in _segments("\n".join(urls))]
