@@ -7,7 +7,6 @@ Jinja escapes what is markup; this module deals with what escaping leaves: chara
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 ADDRESS_CHARS = 240
 SENTENCE_CHARS = 600
@@ -18,9 +17,10 @@ _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
-_PILED_UP = re.compile("([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{2})[\\u0300-\\u036f"
-                       "\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_PILED_UP = re.compile(f"([{_MARKS}]{{2}})[{_MARKS}]+")
 _SPACE = re.compile(r"[\s\x00-\x1f]+")
+_WEB = re.compile(r"https?://[^/?#@\s\\]+(?:[/?#].*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,28 @@ class Address:
     text: str
     cut: int = 0
     href: str | None = None
+
+    @property
+    def bytes(self) -> int:
+        """About how many bytes of the page it takes."""
+        return 90 + in_page(self.text) + in_page(self.href or "")
+
+
+class Room:
+    """A part of the page's size, in bytes, that one of its lists may fill."""
+
+    def __init__(self, size: float) -> None:
+        self._left = size
+
+    def takes(self, size: int) -> bool:
+        """Whether an entry of `size` bytes still fits; if so, it is counted. Once one did not fit, none does."""
+        self._left = self._left - size if self._left >= size else 0
+        return self._left > 0
+
+
+def in_page(*texts: str) -> int:
+    """How many bytes of the page `texts` take, escaped (five characters for the longest escape)."""
+    return sum(len(text.encode()) + 4 * sum(map(text.count, "&<>\"'")) for text in texts)
 
 
 def visible(text: str) -> str:
@@ -42,17 +64,8 @@ def visible(text: str) -> str:
 def address(text: str, *, chars: int = ADDRESS_CHARS, link: bool = True) -> Address:
     """An address as the page prints it, at most `chars` characters of it; linked where it is a plain http(s) URL."""
     kept = visible(text[:chars])
-    cut = max(0, len(text) - chars)
-    linked = link and len(text) <= MAX_HREF_CHARS and visible(text) == text and _is_web(text)
-    return Address(kept, cut, text if linked else None)
-
-
-def _is_web(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
+    linked = link and len(text) <= MAX_HREF_CHARS and visible(text) == text and _WEB.fullmatch(text) is not None
+    return Address(kept, max(0, len(text) - chars), text if linked else None)
 
 
 def sentence(text: object, *, chars: int = SENTENCE_CHARS) -> str:
@@ -72,8 +85,8 @@ def listing(parts: list[str]) -> str:
 
 
 def capital(text: str) -> str:
-    """`text` with its first letter in upper case."""
-    return text[:1].upper() + text[1:]
+    """`text` with its first letter in upper case; the file name robots.txt stays as it is."""
+    return text if text.startswith("robots.txt") else text[:1].upper() + text[1:]
 
 
 def size(count: int) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sitemap_actor.core.reasons import WORDS, ChangeType, SkipReason, Stage
 from sitemap_actor.core.report import Result, RunReport, SiteReport, SiteStatus, StopReason
+from sitemap_actor.exporters.page.changes import compared
 from sitemap_actor.exporters.page.text import capital, duration, listing, many, sentence, size
 from sitemap_actor.exporters.page.words import HINTS, STOPS
 
@@ -12,11 +13,15 @@ _NOTHING_READ = frozenset({SiteStatus.FAILED, SiteStatus.SKIPPED})
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """Something that kept the result from being complete: what it is, what to do, and where on the page more is said."""
+    """Something to know of the result: what it is, what to do, and where on the page more is said.
+
+    `lacks`: because of it the result is not complete.
+    """
 
     what: str
     do: str
     more: str | None = None
+    lacks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,15 @@ def _label(report: RunReport, todos: list[Todo]) -> tuple[str, str]:
         return "mute", "Still running"
     if report.sites and all(site.status in _NOTHING_READ for site in report.sites):
         return "bad", "Nothing could be read"
-    incomplete = any(site.status is not SiteStatus.OK for site in report.sites) or any(todo.more != "#settings" for todo in todos)
-    return ("warn", "Incomplete") if incomplete else ("good", "Complete")
+    if any(todo.lacks for todo in todos):
+        return "warn", "Incomplete"
+    return ("warn", "Nothing left to save") if _all_filtered(report) else ("good", "Complete")
+
+
+def _all_filtered(report: RunReport) -> bool:
+    counts = report.counts
+    filtered = counts.filtered_older + counts.filtered_undated + counts.filtered_by_pattern
+    return filtered > 0 and filtered + counts.duplicates == counts.listed
 
 
 def _headline(report: RunReport) -> str:
@@ -76,12 +88,19 @@ def _headline(report: RunReport) -> str:
         return "Nothing was requested: the input needs a change"
     if report.stop_reason is StopReason.STATE_IN_USE:
         return "Nothing was requested: another run is at work"
-    sites = many(len(report.sites), "site")
+    sites = _sites(report)
     if report.job is not None and report.job.conduct.remembers:
         return _monitor_headline(report, sites)
     if report.counts.saved:
         return f"{many(report.counts.saved, 'URL')} from {sites}"
     return f"No URL saved from {sites}" if report.sites else "No URL saved"
+
+
+def _sites(report: RunReport) -> str:
+    """The one site by its name, or how many there are."""
+    if len(report.sites) == 1:
+        return sentence(report.sites[0].site.partition("://")[2] or report.sites[0].site, chars=60)
+    return many(len(report.sites), "site")
 
 
 def _monitor_headline(report: RunReport, sites: str) -> str:
@@ -181,10 +200,17 @@ def _url_todos(report: RunReport) -> list[Todo]:
     counts, todos = report.counts, []
     if counts.filtered_undated:
         what = f"{many(counts.filtered_undated, 'URL')} without a readable lastmod {_were(counts.filtered_undated)} left out."
-        todos.append(Todo(what, "Turn on includeUrlsWithoutLastmod to keep such URLs.", "#urls"))
+        todos.append(Todo(what, "Turn on includeUrlsWithoutLastmod to keep such URLs.", "#urls", lacks=False))
     if counts.deferred:
         what = f"{many(counts.deferred, 'change')} past a limit {_were(counts.deferred)} kept for the next run."
         todos.append(Todo(what, "Run again, or raise maxChanges.", "#urls"))
+    held = compared(report).get("heldRemovals", 0)
+    if held:
+        what = f"{many(held, 'missing page')} {_were(held)} not reported as removed."
+        todos.append(Todo(what, "They wait until a complete run confirms it; the reason stands under Held back.", "#held", lacks=False))
+    if _all_filtered(report):
+        what = "The filters left out every URL."
+        todos.append(Todo(what, "Choose an earlier changedSince, or other URL patterns.", "#urls", lacks=False))
     if counts.not_saved and report.stop_reason is None:
         what = f"{many(counts.not_saved, 'URL')} past a limit {_were(counts.not_saved)} not saved."
         todos.append(Todo(what, "Raise maxUrls or maxUrlsPerSite to get more.", "#urls"))
@@ -200,7 +226,7 @@ def _input_todos(report: RunReport) -> list[Todo]:
     adjusted = len(report.notes.adjustments)
     if adjusted:
         what = f"{many(adjusted, 'input value was', 'input values were')} not used as given."
-        todos.append(Todo(what, "See what was used instead under Settings.", "#settings"))
+        todos.append(Todo(what, "See what was used instead under Settings.", "#settings", lacks=False))
     return todos
 
 
