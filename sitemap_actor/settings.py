@@ -59,6 +59,7 @@ DOWNLOAD_HANDLERS = {
 # Requests wait for their turn in our gate, not in Scrapy's slots, so that a slow host never starves another one.
 CONCURRENT_REQUESTS = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 100_000  # 0 hangs here
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # files are asked for in the order listed
 DOWNLOAD_DELAY = 0
 DOWNLOAD_MAXSIZE = 0  # the handler has the limits of spec section 6, before and after unpacking
 DOWNLOAD_WARNSIZE = 0

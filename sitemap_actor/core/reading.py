@@ -5,6 +5,7 @@ files to ask for. A site is closed when no file is open and no common path is le
 canonical URL, before and after redirects, so loops and repeats are read once (spec section 6).
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -58,6 +59,10 @@ class SiteReading:
     capped: bool = False
     """A limit on URLs was reached for this site: nothing more of it is read."""
     skipped_for: SkipReason | None = None
+    waiting: deque[SitemapReport] = field(default_factory=deque)
+    """Open files that are not asked for yet."""
+    in_flight: int = 0
+    """Files that are asked for and not read yet."""
     batches_out: int = 0
     """Batches given to the pipelines that are not through yet."""
     read: bool = False
@@ -179,8 +184,11 @@ class SiteReading:
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
-        if file.url == self._guess and was_open:
+        if file.url == self._guess and was_open and reason is not SkipReason.HOST_CLOSED:
             self.report.sitemaps.append(file)
+        if file.url == self._guess and reason is SkipReason.HOST_CLOSED:
+            self._guesses.clear()  # nothing is guessed behind a closed door
+            return []
         self._cut_by_cap = self._cut_by_cap or reason in _CAPS
         self._disallowed = self._disallowed or reason not in _CAPS
         self._note_skip(file, found_in or self._found_in(file))

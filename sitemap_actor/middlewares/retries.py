@@ -14,22 +14,24 @@ from scrapy.http import Response
 
 from sitemap_actor.core.conduct import RETRY_STATUSES, Conduct
 from sitemap_actor.core.errors import FetchError
+from sitemap_actor.core.urls import host_key
 from sitemap_actor.download.response import SpooledResponse
 from sitemap_actor.middlewares.doors import evidence
-from sitemap_actor.run import run_of
+from sitemap_actor.run import Run, run_of
 
 
 class RetriesMiddleware:
     """Gives a failed request another turn, as often and as late as the table of conduct says."""
 
-    def __init__(self, conduct: Conduct, delay_factor: float) -> None:
-        self._conduct = conduct
+    def __init__(self, run: Run, delay_factor: float) -> None:
+        self._gate = run.gate
+        self._conduct: Conduct = run.job.conduct
         self._delay_factor = delay_factor
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Take the numbers of the job's mode."""
-        return cls(run_of(crawler).job.conduct, crawler.settings.getfloat("SITEMAP_RETRY_DELAY_FACTOR", 1.0))
+        return cls(run_of(crawler), crawler.settings.getfloat("SITEMAP_RETRY_DELAY_FACTOR", 1.0))
 
     async def process_response(self, request: Request, response: Response) -> Response | Request:
         """Retry a passing failure; a closed door is none, and the last answer stands."""
@@ -63,7 +65,10 @@ class RetriesMiddleware:
             delay = self._conduct.default_retry_after_secs
         if tried >= self._conduct.rate_limit_retries or delay > self._conduct.max_retry_after_secs:
             return None
-        return self._later(request, delay, rate_limit_attempts=tried + 1)
+        again = self._later(request, delay, rate_limit_attempts=tried + 1)
+        # The server asked for a pause, not for fewer of this one file: nothing else goes there meanwhile.
+        self._gate.hold_host(host_key(request.url), again.meta["not_before"])
+        return again
 
     def _later(self, request: Request, delay_secs: float, **marks: int) -> Request:
         not_before = asyncio.get_running_loop().time() + delay_secs * self._delay_factor

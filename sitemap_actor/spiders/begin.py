@@ -27,6 +27,7 @@ def begin(crawler: Crawler, given: Mapping[str, Any]) -> Run:
             store.write_now(record.name, record.body, record.content_type)
         for problem in error.notes.problems:
             logger.error("%s", problem.message)
+        logging.getLogger("asyncio").addFilter(_told_already)
         logger.error("Nothing was read. REPORT is in %s", store.where())
         raise
     for note in notes.adjustments:
@@ -36,6 +37,11 @@ def begin(crawler: Crawler, given: Mapping[str, Any]) -> Run:
     if gap is not None:
         run.hosts.gap_secs = float(gap)
     return run
+
+
+def _told_already(record: logging.LogRecord) -> bool:
+    """`scrapy crawl` lets the exception run into asyncio's log, with a traceback; the user has read the sentence already."""
+    return not (record.exc_info and isinstance(record.exc_info[1], InputProblems))
 
 
 def problem_report(error: InputProblems) -> RunReport:

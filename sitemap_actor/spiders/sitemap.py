@@ -34,6 +34,8 @@ from sitemap_actor.spiders.begin import begin
 
 logger = logging.getLogger(__name__)
 
+FILES_AT_ONCE = 2
+
 
 class SitemapSpider(Spider):
     """Reads the sitemaps of the job's sites. Arguments are the input fields of spec section 1, as strings or JSON."""
@@ -125,7 +127,13 @@ class SitemapSpider(Spider):
         self._next_site()
 
     def _requests(self, reading: SiteReading, files: Iterable[SitemapReport]) -> Iterator[Request]:
-        for file in files:
+        """The requests to make now. A site has at most two files between its request and its last batch: one that comes in
+        while the other is read. More would only fill the disk ahead of a slow processor.
+        """
+        reading.waiting.extend(files)
+        while reading.waiting and reading.in_flight < FILES_AT_ONCE and not self.run.ending:
+            file = reading.waiting.popleft()
+            reading.in_flight += 1
             headers = self.run.memory.validators(reading, file)
             meta = {"purpose": "sitemap", "host": reading.site.key, "reading": reading, "file": file}
             yield Request(
@@ -138,6 +146,7 @@ class SitemapSpider(Spider):
         """A file that brought no answer, or that was not asked for."""
         request: Request = failure.request  # type: ignore[attr-defined]
         reading, file = request.meta["reading"], request.meta["file"]
+        reading.in_flight -= 1
         error = failure.value
         if isinstance(error, FetchError | Refusal):
             reason, detail = error.reason, error.detail
@@ -177,6 +186,7 @@ class SitemapSpider(Spider):
             file.conclude(FileStatus.PARTIAL, SkipReason.MALFORMED, "an internal error")
         finally:
             response.close()
+            reading.in_flight -= 1
         for request in self._requests(reading, reading.finished(file)):
             yield request
         self._close_if_read(reading)
@@ -209,7 +219,16 @@ class SitemapSpider(Spider):
         reader = SitemapReader(url=response.url, content_type=content_type, extensions=frozenset(self.job.extensions))
         judge = LastmodJudge(time.time())
         cut = _cut(response)
+        listed = 0
         for entries in reader.read(response.file, cut=cut[0] if cut else None, detail=cut[1] if cut else None):
+            if (self.run.ending or reading.capped) and (entries.locs or entries.children or entries.invalid):
+                detail = "the run ended first" if self.run.ending else "maxUrlsPerSite was reached"
+                reader.close(cut=SkipReason.NOT_REACHED, detail=detail)
+                _note_outcome(file, reader.outcome, judge)
+                file.conclude(FileStatus.PARTIAL, SkipReason.NOT_REACHED, detail)
+                file.listed = listed
+                return
+            listed += len(entries.locs) + len(entries.invalid)
             for loc, _lastmod in entries.children:
                 for request in self._requests(reading, self._child(reading, file, response.url, loc)):
                     yield request
@@ -217,11 +236,6 @@ class SitemapSpider(Spider):
                 reading.batches_out += 1
                 yield self._batch(reading, file, response.url, entries, judge)
             await asyncio.sleep(0)
-            if self.run.ending or reading.capped:
-                _note_outcome(file, reader.outcome, judge)
-                detail = "the run ended first" if self.run.ending else "maxUrlsPerSite was reached"
-                file.conclude(FileStatus.PARTIAL, SkipReason.NOT_REACHED, detail)
-                return
         _note_outcome(file, reader.outcome, judge)
         if reader.outcome.status == "ok":
             self.run.memory.read_whole(reading, file, plain_headers(response))

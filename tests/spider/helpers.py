@@ -113,4 +113,4 @@ def serve_robots(site: Site, *lines: str) -> None:
 
 
 def _absolute(site: Site, loc: str) -> str:
-    return site.url + loc if loc.startswith("/") and not loc.startswith("//") else loc
+    return site.origin + loc if loc.startswith("/") and not loc.startswith("//") else loc

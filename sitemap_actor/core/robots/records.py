@@ -2,8 +2,8 @@
 
 Only Allow and Disallow close a run of User-agent lines (RFC 9309, 2.2.4: other records must not interfere). A
 Crawl-delay belongs to every agent of the run that it stands in. An agent's name ends at the first character that a
-product token cannot hold. Fields are recognised as leniently as well-known parsers do, common typos included, but an Allow only as
-the grammar has it: a doubtful line must not open what a clear one closes.
+product token cannot hold. Fields are recognised as leniently as well-known parsers do, common typos included, but an
+Allow only as the grammar has it: a doubtful line must not open what a clear one closes.
 """
 
 import math
