@@ -60,7 +60,7 @@ def histogram(days: Counter[int], now: float) -> Histogram | None:
     today = datetime.fromtimestamp(now, UTC)
     this_month = today.year * 12 + today.month - 1
     last = max((month for month in months if month <= this_month), default=this_month)
-    first = max(last - _MOST_MONTHS + 1, min(min(months), last - _LEAST_MONTHS + 1))
+    first = max(last - _MOST_MONTHS + 1, min(*months, last - _LEAST_MONTHS + 1))
     shown = range(first, last + 1)
     peak = max(months.get(month, 0) for month in shown)
     peak_month = next(month for month in shown if months.get(month, 0) == peak)
@@ -98,7 +98,9 @@ def _bars(months: dict[int, int], shown: range, peak: int) -> list[Bar]:
         if count:
             height = max(2.0, count / peak * (_BASE - _TOP))
             x = _LEFT + place * step + gap / 2
-            bars.append(Bar(_label(month), count, round(x, 2), round(_BASE - height, 2), round(step - gap, 2), round(height, 2)))
+            bars.append(
+                Bar(_label(month), count, round(x, 2), round(_BASE - height, 2), round(step - gap, 2), round(height, 2))
+            )
     return bars
 
 

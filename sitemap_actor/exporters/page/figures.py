@@ -54,7 +54,9 @@ def sections(report: RunReport) -> tuple[list[Share], int]:
 
 def _shares(parts: list[tuple[str, int]], total: int) -> list[Share]:
     most = max((count for _, count in parts), default=0)
-    return [Share(label, count, round(count / most * 100, 1), _percent(count, total)) for label, count in parts if count]
+    return [
+        Share(label, count, round(count / most * 100, 1), _percent(count, total)) for label, count in parts if count
+    ]
 
 
 def _percent(count: int, total: int) -> str:

@@ -9,7 +9,9 @@ from sitemap_actor.core.report import RunReport, Skip
 from sitemap_actor.exporters.page.text import Address, Room, address, capital, in_page, sentence
 from sitemap_actor.exporters.page.words import CLAUSES, HINTS, Clause
 
-_UNLINKED = frozenset({SkipReason.PRIVATE_ADDRESS, SkipReason.USERINFO, SkipReason.INVALID_URL, SkipReason.INVALID_CHARACTER})
+_UNLINKED = frozenset(
+    {SkipReason.PRIVATE_ADDRESS, SkipReason.USERINFO, SkipReason.INVALID_URL, SkipReason.INVALID_CHARACTER}
+)
 _MOST_OF_A_REASON = 300
 _FILES_OF_A_FAULT = 20
 
@@ -78,7 +80,9 @@ def _group(reason: SkipReason, count: int, kept: list[Skip], room: Room) -> Skip
         if not room.takes(view.bytes):
             break
         entries.append(view)
-    return SkipGroup(str(reason), capital(WORDS.get(reason, reason)), HINTS[reason], count, entries, count - len(entries))
+    return SkipGroup(
+        str(reason), capital(WORDS.get(reason, reason)), HINTS[reason], count, entries, count - len(entries)
+    )
 
 
 def unlisted_skips(report: RunReport) -> int:

@@ -93,7 +93,8 @@ def _site(site: SiteReport, room: Room) -> SiteView:
 
 
 def _file(file: SitemapReport) -> FileView:
-    status, tone = FILE_WORDS[file.status]
+    waits = file.status is FileStatus.SKIPPED and file.reason is None
+    status, tone = ("Waiting", "mute") if waits else FILE_WORDS[file.status]
     why = [WORDS.get(file.reason, file.reason) if file.reason else "", sentence(file.detail or "", chars=200)]
     return FileView(
         address=address(file.url),

@@ -143,12 +143,19 @@ def _todos(report: RunReport) -> list[Todo]:
     """What kept the result from being complete, the weightiest first."""
     if report.result is Result.INPUT_PROBLEM:
         return [
-            Todo(sentence(problem.message), f"Correct {sentence(problem.field, chars=60)} and start again.", "#settings")
+            Todo(
+                sentence(problem.message), f"Correct {sentence(problem.field, chars=60)} and start again.", "#settings"
+            )
             for problem in report.notes.problems[:20]
         ]
     todos = []
     if report.result is Result.FAILED:
-        todos.append(Todo("An error inside the program ended the run.", "Look at the end of the log, and report it with this page."))
+        todos.append(
+            Todo(
+                "An error inside the program ended the run.",
+                "Look at the end of the log, and report it with this page.",
+            )
+        )
     if report.stop_reason is not None:
         todos.append(Todo(*STOPS[report.stop_reason], "#urls" if report.counts.listed else None))
     return [*todos, *_site_todos(report), *_url_todos(report), *_input_todos(report)]
@@ -207,7 +214,14 @@ def _url_todos(report: RunReport) -> list[Todo]:
     held = compared(report).get("heldRemovals", 0)
     if held:
         what = f"{many(held, 'missing page')} {_were(held)} not reported as removed."
-        todos.append(Todo(what, "They wait until a complete run confirms it; the reason stands under Held back.", "#held", lacks=False))
+        todos.append(
+            Todo(
+                what,
+                "They wait until a complete run confirms it; the reason stands under Held back.",
+                "#held",
+                lacks=False,
+            )
+        )
     if _all_filtered(report):
         what = "The filters left out every URL."
         todos.append(Todo(what, "Choose an earlier changedSince, or other URL patterns.", "#urls", lacks=False))

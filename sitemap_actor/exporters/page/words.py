@@ -99,7 +99,9 @@ CLAUSES: dict[Fault, Clause] = {
     Fault.LASTMOD_ALL_EQUAL: Clause("the same lastmod on every page", *_LASTMOD),
     Fault.LASTMOD_ZONE_MISSING: Clause("lastmod with a time but no time zone", *_LASTMOD),
     Fault.BAD_PRIORITY: Clause("priority outside 0.0 to 1.0", "XML tag definitions: <priority>", "xmlTagDefinitions"),
-    Fault.BAD_CHANGEFREQ: Clause("changefreq not of the protocol", "XML tag definitions: <changefreq>", "xmlTagDefinitions"),
+    Fault.BAD_CHANGEFREQ: Clause(
+        "changefreq not of the protocol", "XML tag definitions: <changefreq>", "xmlTagDefinitions"
+    ),
     Fault.INDEX_IN_INDEX: Clause("an index that lists an index", *_INDEX),
     Fault.MIXED_INDEX_URLSET: Clause("pages and sitemaps in one file", *_INDEX),
     Fault.WRONG_CASE: Clause("element names in the wrong letter case", *_VALIDATING),
@@ -131,7 +133,10 @@ STOPS: dict[StopReason, tuple[str, str]] = {
         "The spending limit of the run was reached.",
         "Raise the run's maximum cost to get the rest. Nothing past the limit was saved or charged.",
     ),
-    StopReason.ABORTED: ("The run was aborted.", "Start it again to read the rest; a new run starts from the beginning."),
+    StopReason.ABORTED: (
+        "The run was aborted.",
+        "Start it again to read the rest; a new run starts from the beginning.",
+    ),
     StopReason.RUN_TIMEOUT: ("The run's time was up.", "Give the run a longer timeout, or fewer sites."),
     StopReason.STATE_IN_USE: (
         "Another run is using the same memory (stateKey).",
@@ -178,7 +183,10 @@ FLAGS: dict[str, tuple[str, str]] = {
         "An earlier run broke off and its results are gone",
         "Some of its changes may be here a second time.",
     ),
-    "recoveredFromJournal": ("An earlier run broke off", "What it had delivered was taken into account; nothing is repeated."),
+    "recoveredFromJournal": (
+        "An earlier run broke off",
+        "What it had delivered was taken into account; nothing is repeated.",
+    ),
 }
 """Flags of monitor mode: what was noticed, and what follows."""
 
