@@ -22,7 +22,6 @@ from sitemap_actor.core.urls import escaped
 MAX_ENTRIES = 500
 
 _ATOM = "http://www.w3.org/2005/Atom"
-_NAMESPACES: dict[str | None, str] = {None: _ATOM}
 _NAMESPACE = uuid.UUID("7d0c4c9e-52a9-5a0e-9b53-7a1d5a8f6c11")
 """What entry and feed ids are made in; it never changes."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -36,7 +35,7 @@ def atom_bytes(report: RunReport, now: float) -> bytes | None:
     job = report.job
     if job is None or not job.conduct.remembers:
         return None
-    feed = etree.Element(f"{{{_ATOM}}}feed", nsmap=_NAMESPACES)
+    feed = etree.fromstring(f'<feed xmlns="{_ATOM}"/>')
     sites = sorted({site.entry for site in job.site_list})
     _add(feed, "id", _urn("feed", job.state_key, *sites))
     _add(feed, "title", f"New and modified pages of {sites[0] if len(sites) == 1 else f'{len(sites):,} sites'}")

@@ -208,7 +208,7 @@ def extract_run() -> RunReport:
     for year in range(2021, 2027):
         for month in range(1, 13):
             if (year, month) <= (2026, 11):
-                report.days[day(year, month, 1 + month * 2)] = (year - 2020) ** 3 * (3 + (month * 7) % 11) // 2
+                report.days[day(year, month, 1 + month * 2)] = (year - 2020) ** 3 * (3 + (month * 7) % 11) // 5
     report.message = "Saved 9,472 URLs of 3 of 4 sites. 38 URLs are disallowed by robots.txt."
     return report
 
@@ -431,4 +431,38 @@ def huge_run(length: int = 700) -> RunReport:
     report.saved_by_type.update({"new": 6_667, "removed": 6_667, "modified": 6_666})
     report.days.update(dict.fromkeys(range(20_000), 3))
     report.counts.listed, report.counts.saved = 4_500_000, 20_000
+    return report
+
+
+def empty_monitor_run() -> RunReport:
+    """A second run on which nothing had changed."""
+    report = monitor_run()
+    report.changes.clear()
+    report.saved_by_type.clear()
+    report.days.clear()
+    report.skips_by_reason.clear()
+    report.skips.clear()
+    for site in report.sites:
+        site.status, site.saved, site.extra = SiteStatus.OK, 0, {}
+        site.sections.clear()
+        for file in site.sitemaps:
+            file.status, file.reason, file.detail = FileStatus.UNCHANGED, None, None
+    report.counts.listed = report.counts.unchanged = 5_400
+    report.counts.saved = report.counts.removed = report.counts.remembered_silently = 0
+    report.message = "No change on 2 sites."
+    return report
+
+
+def running_run() -> RunReport:
+    """The page as it is rewritten while one of three sites is still being read and another one waits."""
+    report = started(sites=["a.example.com", "b.example.com", "c.example.com"])
+    done = SiteReport(
+        "https://a.example.com", "https://a.example.com/", SiteStatus.OK, "1 of 1 sitemap files read, 5 URLs saved."
+    )
+    done.sitemaps = [sitemap("https://a.example.com/sitemap.xml", 5)]
+    open_site = SiteReport("https://b.example.com", "https://b.example.com/")
+    open_site.sitemaps = [SitemapReport("https://b.example.com/sitemap.xml", None, 0)]
+    report.sites = [done, open_site]
+    report.counts.listed = report.counts.saved = 5
+    report.message = "Saved 5 URLs of 3 sites."
     return report

@@ -57,8 +57,9 @@ def verdict(report: RunReport, now: float) -> Verdict:
     todos = [] if running(report) else _todos(report)
     tone, label = _label(report, todos)
     message = sentence(report.message)
-    headline = _headline(report)
-    return Verdict(tone, label, headline, "" if message == headline else message, todos, _figures(report, now))
+    if report.result is Result.INPUT_PROBLEM:
+        return Verdict(tone, label, _headline(report), "", todos, [])
+    return Verdict(tone, label, _headline(report), message, todos, _figures(report, now))
 
 
 def _label(report: RunReport, todos: list[Todo]) -> tuple[str, str]:
@@ -92,7 +93,7 @@ def _headline(report: RunReport) -> str:
     if report.job is not None and report.job.conduct.remembers:
         return _monitor_headline(report, sites)
     if report.counts.saved:
-        return f"{many(report.counts.saved, 'URL')} from {sites}"
+        return f"{many(report.counts.saved, 'URL')} {'so far' if running(report) else f'from {sites}'}"
     return f"No URL saved from {sites}" if report.sites else "No URL saved"
 
 
