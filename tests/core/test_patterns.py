@@ -75,6 +75,13 @@ def test_globs_mean_what_they_mean_elsewhere(pattern: str, text: str) -> None:
         assert bool(compiled(pattern).fullmatch(text)) == bool(elsewhere.match(text))
 
 
+@given(st.text("ab*?/", min_size=1, max_size=8), st.lists(st.text("ab/", max_size=8), max_size=6))
+def test_a_batch_is_matched_like_single_urls(pattern: str, urls: list[str]) -> None:
+    matching = [index for index, url in enumerate(urls) if compiled(pattern).fullmatch(url)]
+    assert Patterns([], [pattern]).refused(urls) == matching
+    assert Patterns([pattern], []).refused(urls) == [index for index in range(len(urls)) if index not in matching]
+
+
 def test_many_stars_cannot_stall() -> None:
     patterns = Patterns(["*a" * 500 + "*b"], ["?*" * 400 + "c"])
     start = time.process_time()
