@@ -69,7 +69,7 @@ DOWNLOADER_MIDDLEWARES = {
     "sitemap_actor.middlewares.host_policy.HostPolicyMiddleware": 200,
     "sitemap_actor.middlewares.redirects.RedirectsMiddleware": 600,
     "sitemap_actor.middlewares.doors.DoorsMiddleware": 700,
-    "sitemap_actor.middlewares.retries.RetriesMiddleware": 800,
+    "sitemap_actor.middlewares.retries.RetriesMiddleware": 800,  # sees the answer before doors ends the request
     # Stock middlewares that would add what is ours to say, or cost time on every request.
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
@@ -101,6 +101,7 @@ ITEM_PIPELINES = {
     "sitemap_actor.pipelines.page_robots.PageRobotsPipeline": 300,
     "sitemap_actor.pipelines.dedup.DedupPipeline": 400,
     "sitemap_actor.pipelines.deliver.DeliverPipeline": 900,
+    "sitemap_actor.pipelines.rows_as_items.RowsAsItemsPipeline": 950,
 }
 FEED_EXPORTERS = {
     "csv": "sitemap_actor.exporters.rows.CsvRowsExporter",
@@ -123,6 +124,8 @@ EXTENSIONS = {
     "sitemap_actor.extensions.settle.SettleExtension": 20,
     "sitemap_actor.extensions.reporter.ReporterExtension": 30,
     "scrapy.extensions.corestats.CoreStats": None,  # RowStats is it, with rows counted instead of batches
+    "sitemap_actor.exporters.feeds.RowFeedExporter": 0,
+    "scrapy.extensions.feedexport.FeedExporter": None,  # RowFeedExporter is it
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.memusage.MemoryUsage": None,
 }

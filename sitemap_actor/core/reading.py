@@ -24,7 +24,7 @@ from sitemap_actor.core.report import (
 from sitemap_actor.core.urls import canonical
 
 _READ = frozenset({FileStatus.OK, FileStatus.PARTIAL, FileStatus.UNCHANGED})
-_CAPS = frozenset({SkipReason.MAX_DEPTH, SkipReason.MAX_SITEMAPS})
+_CAPS = frozenset({SkipReason.MAX_DEPTH, SkipReason.MAX_SITEMAPS, SkipReason.NOT_REACHED})
 _NOT_THERE = frozenset({SkipReason.HTTP_ERROR, SkipReason.UNSUPPORTED_FORMAT, SkipReason.EMPTY})
 
 
@@ -153,8 +153,6 @@ class SiteReading:
         """Note where `file` was found; the other file of that address, if this reading has one already."""
         file.final_url = final_url
         key = canonical(final_url)
-        if key == canonical(file.url):
-            return None
         other = self._seen.get(key)
         if other is None or other.status is FileStatus.SKIPPED:
             self._seen[key] = file
@@ -164,6 +162,7 @@ class SiteReading:
     def finished(self, file: SitemapReport) -> list[SitemapReport]:
         """`file` was asked for and its fields say what came of it; returns the files to ask for because of that."""
         self._asked += 1
+        self._cut_by_cap = self._cut_by_cap or file.reason in _CAPS
         self.open_files.discard(file.url)
         if file.url == self._guess:
             self._end_guess(file)

@@ -6,7 +6,7 @@ unpacked already; nothing here fetches, guesses at a login page, or knows robots
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import BinaryIO, Literal
+from typing import IO, Literal
 
 from sitemap_actor.core.reasons import Fault, FileKind, SkipReason
 from sitemap_actor.core.sitemaps.entries import PROTOCOL_ENTRIES, Collector, Entries, Outcome
@@ -72,7 +72,7 @@ class SitemapReader:
         self.outcome = self._conclude(cut, detail)
         return [] if self.outcome.status == "failed" else rest
 
-    def read(self, file: BinaryIO, *, cut: SkipReason | None = None, detail: str | None = None) -> Iterator[Entries]:
+    def read(self, file: IO[bytes], *, cut: SkipReason | None = None, detail: str | None = None) -> Iterator[Entries]:
         """Read a seekable file from where it stands, in batches of at most 1,000 entries; `cut` as for `close`.
 
         A text file is read twice: first to see whether it is a sitemap at all, so that nothing of it is held.
@@ -87,7 +87,7 @@ class SitemapReader:
             yield from again._read_once(file, cut, detail)
             self.outcome = again.outcome
 
-    def _read_once(self, file: BinaryIO, cut: SkipReason | None, detail: str | None) -> Iterator[Entries]:
+    def _read_once(self, file: IO[bytes], cut: SkipReason | None, detail: str | None) -> Iterator[Entries]:
         while not self._settled() and (chunk := file.read(REGION)):
             yield from self.feed(chunk)
         yield from self.close(cut=cut, detail=detail)
