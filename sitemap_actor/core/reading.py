@@ -13,7 +13,6 @@ from sitemap_actor.core.conduct import COMMON_PATHS
 from sitemap_actor.core.job import Job, Site
 from sitemap_actor.core.reasons import WORDS, SkipReason, Stage
 from sitemap_actor.core.report import (
-    MAX_UNREAD_ENTRIES,
     FileStatus,
     RunReport,
     SitemapReport,
@@ -179,7 +178,7 @@ class SiteReading:
         if was_open:
             self.open_files.discard(file.url)
             self.budget.give_back()
-        elif len(self.report.sitemaps) < MAX_UNREAD_ENTRIES:
+        elif self.run.room_for_unread(self.report):
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
