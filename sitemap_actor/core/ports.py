@@ -19,11 +19,15 @@ class Sink(Protocol):
     async def deliver(self, rows: Sequence[Row]) -> int:
         """Save `rows` in their order and charge for them; return how many, from the front, were saved.
 
-        Fewer than given means that the spending limit was reached at the first row left out.
+        Fewer than given means that the spending limit was reached at the first row left out. Raises `DeliveryError` where
+        rows can be neither saved nor charged.
         """
 
-    def saved_before(self, site: str, url: str) -> bool:
-        """Whether an earlier life of this run saved this row already."""
+    def take_refused(self) -> list[tuple[Row, str]]:
+        """The rows delivered since the last call that the place refuses to hold (they count as settled), with why."""
+
+    def saved_before(self, site: str, key: str) -> bool:
+        """Whether an earlier life of this run saved the page whose canonical URL is `key`."""
 
     def saved_before_count(self) -> int:
         """How many rows an earlier life of this run saved."""

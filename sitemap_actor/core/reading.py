@@ -153,8 +153,6 @@ class SiteReading:
         """Note where `file` was found; the other file of that address, if this reading has one already."""
         file.final_url = final_url
         key = canonical(final_url)
-        if key == canonical(file.url):
-            return None
         other = self._seen.get(key)
         if other is None or other.status is FileStatus.SKIPPED:
             self._seen[key] = file

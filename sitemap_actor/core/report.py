@@ -23,6 +23,7 @@ SKIPS_PER_RECORD = 10_000
 MAX_UNREAD_ENTRIES = 1_000
 MAX_SECTIONS = 50
 _SECTIONS_HELD = 5_000
+_UNWRITTEN = frozenset({"tally", "batches_out"})
 
 
 class Result(StrEnum):
@@ -139,6 +140,10 @@ class SitemapReport:
     newest_lastmod: str | None = None
     rolling: bool = False
     faults: Counter[Fault] = field(default_factory=Counter)
+    tally: Counter[str] = field(default_factory=Counter)
+    """What became of the entries of this file, by the names of `Counts` (not in the record)."""
+    batches_out: int = 0
+    """Batches of this file that are not through the pipelines yet (not in the record)."""
 
     def conclude(self, status: FileStatus, reason: SkipReason | None, detail: str | None) -> None:
         """Say what came of the file."""
@@ -150,7 +155,7 @@ class SitemapReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry as the record has it."""
-        entry = {_camel(item.name): getattr(self, item.name) for item in fields(self)}
+        entry = {_camel(item.name): getattr(self, item.name) for item in fields(self) if item.name not in _UNWRITTEN}
         entry["faults"] = {str(fault): count for fault, count in sorted(self.faults.items()) if count}
         return entry
 

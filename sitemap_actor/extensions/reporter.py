@@ -13,6 +13,7 @@ from sitemap_actor.core.message import run_message
 from sitemap_actor.core.ports import RecordStore
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.core.report import Result, StopReason
+from sitemap_actor.exporters.feeds import RowFeedExporter
 from sitemap_actor.exporters.records import records_of
 from sitemap_actor.run import Run, run_of
 
@@ -30,7 +31,8 @@ _CLOSED_BY_SCRAPY = {
 class ReporterExtension:
     """Keeps REPORT, SKIPPED and the other records up to date in the record store that the settings name."""
 
-    def __init__(self, run: Run, store: RecordStore) -> None:
+    def __init__(self, crawler: Crawler, run: Run, store: RecordStore) -> None:
+        self._crawler = crawler
         self._run = run
         self._store = store
         self._task: asyncio.Task[None] | None = None
@@ -39,7 +41,7 @@ class ReporterExtension:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the record store."""
         store = build_from_crawler(load_object(crawler.settings["SITEMAP_RECORD_STORE"]), crawler)
-        extension = cls(run_of(crawler), store)
+        extension = cls(crawler, run_of(crawler), store)
         crawler.signals.connect(extension.spider_opened, signal=scrapy_signals.spider_opened)
         crawler.signals.connect(extension.spider_error, signal=scrapy_signals.spider_error)
         crawler.signals.connect(extension.spider_closed, signal=scrapy_signals.spider_closed)
@@ -57,11 +59,18 @@ class ReporterExtension:
         """Bring the report to its end and write it."""
         if self._task is not None:
             self._task.cancel()
+        if self._has_feeds():
+            await self._run.feeds_closed.wait()
         self._conclude(reason)
-        await self._write()
+        unwritten = await self._write()
         report = self._run.report
+        if unwritten:
+            report.message += f" These records could not be written: {', '.join(unwritten)}."
         logger.info("%s", report.message)
         logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
+
+    def _has_feeds(self) -> bool:
+        return self._crawler.get_extension(RowFeedExporter) is not None
 
     def _conclude(self, reason: str) -> None:
         run, report = self._run, self._run.report
@@ -87,12 +96,16 @@ class ReporterExtension:
             self._run.report.message = run_message(self._run.report, self._run.broken)
             await self._write()
 
-    async def _write(self) -> None:
-        """Write every record; a store that refuses one is told in the log, and the others are still tried."""
+    async def _write(self) -> list[str]:
+        """Write every record and return the names of those that the store refused: told, but no reason to fail a run whose
+        rows are all saved.
+        """
         self._run.finish_hosts()
+        unwritten = []
         for record in records_of(self._run.report, time.time()):
             try:
                 await self._store.write(record.name, record.body, record.content_type)
-            except Exception:
-                logger.exception("The record %s could not be written", record.name)
-                self._run.broken = self._run.broken or f"the record {record.name} could not be written"
+            except Exception as error:
+                logger.error("The record %s could not be written: %s", record.name, error, exc_info=not str(error))
+                unwritten.append(record.name)
+        return unwritten
