@@ -124,6 +124,8 @@ EXTENSIONS = {
     "sitemap_actor.extensions.settle.SettleExtension": 20,
     "sitemap_actor.extensions.reporter.ReporterExtension": 30,
     "scrapy.extensions.corestats.CoreStats": None,  # RowStats is it, with rows counted instead of batches
+    "sitemap_actor.extensions.progress.ProgressExtension": 40,
+    "sitemap_actor.extensions.closing.ClosingExtension": 50,
     "sitemap_actor.exporters.feeds.RowFeedExporter": 0,
     "scrapy.extensions.feedexport.FeedExporter": None,  # RowFeedExporter is it
     "scrapy.extensions.telnet.TelnetConsole": None,

@@ -42,11 +42,11 @@ class Sink(Protocol):
 class RecordStore(Protocol):
     """Where REPORT, SKIPPED and the other records go."""
 
+    async def begin(self) -> None:
+        """A run begins: where the place outlives runs, an earlier run's records are put away."""
+
     async def write(self, name: str, body: bytes, content_type: str) -> None:
         """Write one record, replacing an earlier one of that name."""
-
-    async def delete(self, name: str) -> None:
-        """Delete a record, if it is there."""
 
     def where(self) -> str:
         """Where a person finds the records, for the closing line."""

@@ -21,6 +21,8 @@ Row: TypeAlias = dict[str, Any]
 MAX_SKIPS_KEPT = 50_000
 SKIPS_PER_RECORD = 10_000
 MAX_UNREAD_ENTRIES = 1_000
+MAX_UNREAD_ENTRIES_OF_RUN = 20_000
+"""A thousand sites with a thousand unread files each would not fit into memory."""
 MAX_SECTIONS = 50
 _SECTIONS_HELD = 5_000
 _UNWRITTEN = frozenset({"tally", "batches_out"})
@@ -241,9 +243,17 @@ class RunReport:
         self.changes: list[Row] = []
         """Saved change rows (new, removed, modified) in the order saved; at most `maxChanges` of them."""
         self.extra: dict[str, Any] = {}
+        self._unread_entries = 0
         self._skipped_once: set[int] = set()
         for entry in notes.skipped:
             self.skip(Skip(entry.value, None, Stage.INPUT, entry.reason, entry.detail))
+
+    def room_for_unread(self, site: SiteReport) -> bool:
+        """Whether another file that was never asked for becomes an entry; the others are only counted."""
+        if len(site.sitemaps) >= MAX_UNREAD_ENTRIES or self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
+            return False
+        self._unread_entries += 1
+        return True
 
     def skip(self, skip: Skip) -> None:
         """Note a skip; the same address for the same reason is noted once (as far as skips are kept)."""
