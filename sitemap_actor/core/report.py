@@ -250,6 +250,16 @@ class RunReport:
             self._skipped_once.add(mark)
             self.skips.append(skip)
 
+    def unskip(self, skip: Skip) -> None:
+        """Take back a skip that turned out to be none (of its fields address, reason and stage count)."""
+        mark = hash((skip.address, skip.reason, skip.stage))
+        if mark not in self._skipped_once:
+            return
+        self._skipped_once.remove(mark)
+        self.skips_by_reason[skip.reason] -= 1
+        same = (skip.address, skip.reason, skip.stage)
+        self.skips = [each for each in self.skips if (each.address, each.reason, each.stage) != same]
+
     def to_dict(self, now: float) -> dict[str, Any]:
         """REPORT as of `now` (POSIX seconds)."""
         counts: dict[str, Any] = self.counts.to_dict()
@@ -268,7 +278,7 @@ class RunReport:
             ],
             "settings": self.job.settings() if self.job else {},
             "counts": counts,
-            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common()},
+            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common() if count},
             "charged": self.charged,
             "sites": [site.to_dict() for site in self.sites],
             "hosts": [host.to_dict() for host in self.hosts],
