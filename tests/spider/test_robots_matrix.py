@@ -369,30 +369,19 @@ def gaps(server: Site) -> list[float]:
     return [later.started - earlier.ended for earlier, later in itertools.pairwise(seen) if earlier.ended]
 
 
-DELAYS: dict[str, Callable[[], tuple[str, ...]]] = {
-    "everyone's group": lambda: ("User-agent: *", "Crawl-delay: 0.3"),
-    "our group": lambda: (
-        "User-agent: *",
-        "Crawl-delay: 5",
-        "Disallow:",
-        "User-agent: SitemapUrlExtractor",
-        "Crawl-delay: 0.3",
-    ),
-    "apify's, the longer one": lambda: (
-        "User-agent: *",
-        "Crawl-delay: 0.1",
-        "",
-        "User-agent: apify",
-        "Crawl-delay: 0.3",
-    ),
-    "a run of agents": lambda: ("User-agent: SitemapUrlExtractor", "Crawl-delay: 0.3", "User-agent: x", "Disallow: /x"),
+OWN, EVERYONE, APIFY = (f"User-agent: {agent}" for agent in ("SitemapUrlExtractor", "*", "apify"))
+DELAYS = {
+    "everyone's group": (EVERYONE, "Crawl-delay: 0.3"),
+    "our group": (EVERYONE, "Crawl-delay: 5", "Disallow:", OWN, "Crawl-delay: 0.3"),
+    "apify's, the longer one": (EVERYONE, "Crawl-delay: 0.1", "Disallow:", APIFY, "Crawl-delay: 0.3"),
+    "a run of agents": (OWN, "Crawl-delay: 0.3", "User-agent: x", "Disallow: /x"),
 }
 
 
 async def test_R26_the_crawl_delay_is_kept_from_the_end_of_the_last_request(site: SiteFactory, tmp_path: Path) -> None:
     servers = {name: site() for name in DELAYS}
     for name, server in servers.items():
-        serve_robots(server, *DELAYS[name](), f"Sitemap: {server.origin}/a.xml", f"Sitemap: {server.origin}/b.xml")
+        serve_robots(server, *DELAYS[name], f"Sitemap: {server.origin}/a.xml", f"Sitemap: {server.origin}/b.xml")
         serve(server, "/a.xml", "/1", delay=0.2)  # a slow answer is no part of the pause after it
         serve(server, "/b.xml", "/2")
     crawled = await crawl(tmp_path, sites=[server.origin for server in servers.values()])
