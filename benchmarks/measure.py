@@ -31,7 +31,7 @@ def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = No
     """Run a command; it is killed, with all it started, after `seconds`."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.perf_counter()
-        process = subprocess.Popen(  # noqa: S603 - our own commands
+        process = subprocess.Popen(
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
         )
         timer = _Killer(process.pid, seconds)
