@@ -1,7 +1,8 @@
 """Starts Actor processes cheaply: everything is imported once, each run is a fork of that, and goes through `__main__`.
 
 `python -m tests.actor.zygote SOCKET` listens on a Unix socket. A connection is one run: a line of JSON with `env`, `cwd` and
-`log` comes in; `pid N` goes out at once, `code N` when the process has ended (negative: the signal that killed it).
+`log` comes in; `pid N` goes out at once, `code N CPU` when the process has ended (negative:
+the signal that killed it) after so many seconds of the processor.
 """
 
 import json
@@ -57,8 +58,9 @@ def _keep(connection: socket.socket) -> None:
         connection.close()
         _run(order)
     connection.sendall(f"pid {pid}\n".encode())
-    _, status = os.waitpid(pid, 0)
-    connection.sendall(f"code {os.waitstatus_to_exitcode(status)}\n".encode())
+    _, status, used = os.wait4(pid, 0)
+    cpu = used.ru_utime + used.ru_stime
+    connection.sendall(f"code {os.waitstatus_to_exitcode(status)} {cpu:.3f}\n".encode())
     os._exit(0)
 
 
