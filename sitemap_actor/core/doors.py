@@ -160,8 +160,8 @@ def _text(page: str) -> str:
 def _is_challenge(page: str, status: int) -> bool:
     """Whether the page is about telling people from programs.
 
-    Either it holds a service's own markup, or it is short and two things say so: title, text, a CAPTCHA. A status that
-    refuses anyway makes one of them enough.
+    Either it holds a service's own markup, or it is short and says so in its title or text. A CAPTCHA alone is enough only
+    under a status that refuses anyway: comment and contact forms hold one too.
     """
     if _CHALLENGE_MARKUP(page):
         return True
@@ -170,9 +170,7 @@ def _is_challenge(page: str, status: int) -> bool:
         return False
     said = bool(_CHALLENGE_TITLE(_title(page))) + bool(_CHALLENGE_TEXT(text))
     widget = bool(_CAPTCHA_WIDGET(page))
-    if status == 503:  # a page about maintenance may hold a contact form with a CAPTCHA
-        return said > 0
-    return said + widget >= (1 if status in _STATUSES else 2)
+    return said > 0 or (widget and status in _STATUSES)
 
 
 def _is_login(page: str) -> bool:

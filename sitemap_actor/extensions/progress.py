@@ -69,8 +69,7 @@ class ProgressExtension:
             file=self._stream,
             leave=False,
             dynamic_ncols=True,
-            bar_format="{desc}  {n_fmt}/{total_fmt} files |{bar}| {postfix}  {elapsed}",
-            desc="Reading sitemaps",
+            bar_format="Reading sitemaps  {n_fmt}/{total_fmt} files |{bar}| {desc}  {elapsed}",
         )
         for handler in _handlers_on(self._stream):
             self._moved.append((handler, handler.setStream(_AboveBar(self._stream)) or self._stream))
@@ -85,7 +84,7 @@ class ProgressExtension:
         counts = self._run.report.counts
         self._bar.total, self._bar.n = max(known, is_open), max(0, known - is_open)
         sites = f"{closed:,}/{len(self._run.job.site_list):,} sites"
-        self._bar.set_postfix_str(f"{counts.listed:,} URLs listed, {counts.saved:,} saved, {sites}", refresh=False)
+        self._bar.set_description_str(f"{counts.listed:,} URLs listed, {counts.saved:,} saved, {sites}", refresh=False)
         self._bar.refresh()
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The batch way, the single way and Protego's own way give the same verdicts."""
 
+import re
 import time
 from contextlib import suppress
 
@@ -42,6 +43,28 @@ def test_protego_agrees_on_ordinary_paths(lines: list[tuple[bool, str]], paths: 
     rules, protego = Rules.read(body, ROBOTS), Protego.parse(body.decode())
     plain = [path for path in paths if "/." not in path]  # dot segments are ours alone
     assert [rules.allows(SITE + path) for path in plain] == [protego.can_fetch(SITE + path, "x") for path in plain]
+
+
+def by_the_book(lines: list[tuple[bool, str]], path: str) -> bool:
+    """RFC 9309 2.2.2 in its plainest reading: lengths as written, a tie is an Allow."""
+    lengths = {True: -1, False: -1}
+    for allow, rule in lines:
+        source = re.escape(rule.removesuffix("$")).replace(r"\*", ".*")
+        if re.match(f"{source}\\Z" if rule.endswith("$") else source, path):
+            lengths[allow] = max(lengths[allow], len(rule))
+    return lengths[True] >= lengths[False]
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    st.lists(st.tuples(st.booleans(), st.text("ab*$?&=", max_size=5).map(lambda text: f"/{text}")), max_size=4),
+    st.text("ab?&=$/", max_size=7).map(lambda text: f"/{text}"),
+)
+@example([(True, "/&"), (False, "/*$")], "/&$")
+@example([(True, "/x?y"), (False, "/x*yz")], "/x?yz")
+def test_never_more_permissive_than_the_plainest_reading(lines: list[tuple[bool, str]], path: str) -> None:
+    if Rules.read(file_of(lines), ROBOTS).allows(SITE + path):
+        assert by_the_book(lines, path)
 
 
 @settings(max_examples=200, deadline=None)

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -24,6 +23,13 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+
+def chromium() -> str:
+    """Where the browser is."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert path is not None, "the page is tested in Debian's Chromium: apt-get install chromium"
+    return path
 
 
 @dataclass
@@ -49,10 +55,8 @@ Show = Callable[..., Shown]
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or "chromium"
-    assert Path(path).exists(), "the page is tested in Debian's Chromium: apt-get install chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         yield browser
         browser.close()
 

@@ -51,16 +51,17 @@ class Finder:
     def __init__(self, patterns: Iterable[str], origin: str) -> None:
         """Take patterns that begin with `/` or `*`, and the `scheme://host[:port]` that lines begin with."""
         self._origin = origin
-        prefixes: set[str] = set()
+        written: dict[str, str] = {}  # prefixes, and the longest way each is written: "/a" also as "/a*" or "/a*$"
         self._starred: list[_Starred] = []
-        for pattern in sorted(set(patterns)):
+        for pattern in sorted(set(patterns), key=len):
             rule = _read(pattern)
             if len(rule.pieces) == 1 and not rule.anchored:
-                prefixes.add(rule.literal)
+                written[rule.literal] = pattern
             else:
                 self._starred.append(rule)
-        self._prefixes = tuple(sorted(prefixes))
-        self._lookup = prefixes if len(prefixes) > _MOST_IN_PATTERN else frozenset[str]()
+        self._prefixes = tuple(sorted(written))
+        self._written = {prefix: pattern for prefix, pattern in written.items() if prefix != pattern}
+        self._lookup = frozenset(written) if len(written) > _MOST_IN_PATTERN else frozenset[str]()
         self._lengths = sorted({len(prefix) for prefix in self._lookup})
         self._pattern: re.Pattern[str] | None = None
 
@@ -83,11 +84,12 @@ class Finder:
         """Return the longest pattern that matches the URL in a line, None where there is none."""
         start = len(self._origin)
         path = line[start:]
-        matching = [rule.text for rule in self._starred if rule.literal in line and rule.matches(line, start)]
         if self._lookup:
-            matching += [path[:length] for length in self._lengths if path[:length] in self._lookup]
+            prefixes = [path[:length] for length in self._lengths if path[:length] in self._lookup]
         else:
-            matching += [prefix for prefix in self._prefixes if path.startswith(prefix)]
+            prefixes = [prefix for prefix in self._prefixes if path.startswith(prefix)]
+        matching = [self._written.get(prefix, prefix) for prefix in prefixes]
+        matching += [rule.text for rule in self._starred if rule.literal in line and rule.matches(line, start)]
         return max(matching, key=len, default=None)
 
     def _with_prefix(self, text: str) -> Iterator[int]:

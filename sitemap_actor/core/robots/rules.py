@@ -28,6 +28,7 @@ class _Binding:
         self.name = name
         self.finder = Finder((path for allow, path in rules if not allow), origin)
         self._start = len(origin)
+        self._allows = Finder((path for allow, path in rules if allow), origin)
         self._protego: Protego | None = None
         if any(allow for allow, _ in rules):  # else whatever a Disallow touches is disallowed
             lines = (f"{'Allow' if allow else 'Disallow'}: {for_protego(path)}" for allow, path in rules)
@@ -40,11 +41,21 @@ class _Binding:
             return
         lines = text.split("\n")
         for number in touched:
-            path = lines[number + 1][self._start :]
-            if path.partition("?")[0] == "/robots.txt":
-                continue
-            if self._protego is None or not self._protego.can_fetch(f"http://host{for_protego(path)}", "*"):
+            line = lines[number + 1]
+            path = line[self._start :].partition("?")[0]
+            if path != "/robots.txt" and not self._opened(line):
                 yield number
+
+    def _opened(self, line: str) -> bool:
+        """Whether an Allow is more specific than every Disallow, for a URL that some Disallow touches.
+
+        Protego compares lengths after escaping all but a few characters, as the letter of RFC 9309 2.2.2 has it; most
+        parsers compare them as written. Where `?` and the like make these differ, an Allow has to win both ways.
+        """
+        if self._protego is None or not self._protego.can_fetch(f"http://host{for_protego(line[self._start :])}", "*"):
+            return False
+        allowing, refusing = self._allows.longest(line), self.finder.longest(line)
+        return allowing is None or refusing is None or len(allowing) >= len(refusing)
 
 
 @dataclass(slots=True)

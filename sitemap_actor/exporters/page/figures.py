@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from sitemap_actor.core.reasons import ChangeType
 from sitemap_actor.core.report import RunReport
 from sitemap_actor.exporters.page.text import sentence
 
@@ -23,9 +22,9 @@ class Share:
 
 def ledger(report: RunReport) -> list[Share]:
     """What became of every URL that the sitemaps listed."""
-    counts, saved = report.counts, report.saved_by_type
+    counts = report.counts
     parts = [
-        ("Saved", sum(saved.values()) - saved[ChangeType.REMOVED] or counts.saved),
+        ("Saved", counts.saved),
         ("Saved before a restart of the run", counts.saved_before),
         ("Unchanged since the last run", counts.unchanged),
         ("Remembered silently, by rule or filter", counts.remembered_silently),

@@ -4,10 +4,10 @@ from collections import Counter
 from dataclasses import dataclass
 from heapq import nlargest
 
-from sitemap_actor.core.reasons import WORDS, Fault, SkipReason
+from sitemap_actor.core.reasons import Fault, SkipReason
 from sitemap_actor.core.report import RunReport, Skip
 from sitemap_actor.exporters.page.text import Address, Room, address, capital, in_page, sentence
-from sitemap_actor.exporters.page.words import CLAUSES, HINTS, Clause
+from sitemap_actor.exporters.page.words import CLAUSES, HINTS, Clause, words_of
 
 _UNLINKED = frozenset(
     {SkipReason.PRIVATE_ADDRESS, SkipReason.USERINFO, SkipReason.INVALID_URL, SkipReason.INVALID_CHARACTER}
@@ -80,9 +80,7 @@ def _group(reason: SkipReason, count: int, kept: list[Skip], room: Room) -> Skip
         if not room.takes(view.bytes):
             break
         entries.append(view)
-    return SkipGroup(
-        str(reason), capital(WORDS.get(reason, reason)), HINTS[reason], count, entries, count - len(entries)
-    )
+    return SkipGroup(str(reason), capital(words_of(reason)), HINTS[reason], count, entries, count - len(entries))
 
 
 def unlisted_skips(report: RunReport) -> int:

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from sitemap_actor.core.reasons import WORDS
 from sitemap_actor.core.report import FileStatus, HostReport, RunReport, SitemapReport, SiteReport
 from sitemap_actor.exporters.page.text import Address, Room, address, capital, in_page, sentence, size
-from sitemap_actor.exporters.page.words import FILE_WORDS, SITE_WORDS
+from sitemap_actor.exporters.page.words import FILE_WORDS, SITE_WORDS, words_of
 
 _FINE = frozenset({FileStatus.OK, FileStatus.UNCHANGED})
 
@@ -95,7 +94,7 @@ def _site(site: SiteReport, room: Room) -> SiteView:
 def _file(file: SitemapReport) -> FileView:
     waits = file.status is FileStatus.SKIPPED and file.reason is None
     status, tone = ("Waiting", "mute") if waits else FILE_WORDS[file.status]
-    why = [WORDS.get(file.reason, file.reason) if file.reason else "", sentence(file.detail or "", chars=200)]
+    why = [words_of(file.reason) if file.reason else "", sentence(file.detail or "", chars=200)]
     return FileView(
         address=address(file.url),
         status=status,
@@ -130,5 +129,5 @@ def _host(host: HostReport) -> HostView:
         capital(_ROBOTS.get(host.robots_txt, str(host.robots_txt))) + status,
         f"{host.crawl_delay_secs:g} s" if host.crawl_delay_secs is not None else "",
         host.requests,
-        WORDS.get(reason, reason) if reason else "",
+        words_of(reason) if reason else "",
     )

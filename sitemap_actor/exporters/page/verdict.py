@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from sitemap_actor.core.reasons import WORDS, ChangeType, SkipReason, Stage
+from sitemap_actor.core.reasons import ChangeType, SkipReason, Stage
 from sitemap_actor.core.report import Result, RunReport, SiteReport, SiteStatus, StopReason
 from sitemap_actor.exporters.page.changes import compared
 from sitemap_actor.exporters.page.text import capital, duration, listing, many, sentence, size
-from sitemap_actor.exporters.page.words import HINTS, STOPS
+from sitemap_actor.exporters.page.words import HINTS, STOPS, words_of
 
 _NOTHING_READ = frozenset({SiteStatus.FAILED, SiteStatus.SKIPPED})
 
@@ -92,8 +92,9 @@ def _headline(report: RunReport) -> str:
     sites = _sites(report)
     if report.job is not None and report.job.conduct.remembers:
         return _monitor_headline(report, sites)
-    if report.counts.saved:
-        return f"{many(report.counts.saved, 'URL')} {'so far' if running(report) else f'from {sites}'}"
+    saved = report.counts.saved + report.counts.saved_before
+    if saved:
+        return f"{many(saved, 'URL')} {'so far' if running(report) else f'from {sites}'}"
     return f"No URL saved from {sites}" if report.sites else "No URL saved"
 
 
@@ -113,7 +114,7 @@ def _monitor_headline(report: RunReport, sites: str) -> str:
         return f"{capital(listing(parts))} {'page' if len(kinds) == 1 and last == 1 else 'pages'} on {sites}"
     if saved[ChangeType.BASELINE]:
         return f"A first look: {many(saved[ChangeType.BASELINE], 'page')} of {sites} remembered"
-    return f"No change on {sites}"
+    return "No change so far" if running(report) else f"No change on {sites}"
 
 
 def _figures(report: RunReport, now: float) -> list[Figure]:
@@ -126,7 +127,7 @@ def _figures(report: RunReport, now: float) -> list[Figure]:
             figures.append(Figure("Baseline", f"{saved[ChangeType.BASELINE]:,}"))
         figures.append(Figure("Unchanged", f"{counts.unchanged:,}", f"of {counts.listed:,} listed"))
     else:
-        figures += [Figure("URLs saved", f"{counts.saved:,}", f"of {counts.listed:,} listed")]
+        figures += [Figure("URLs saved", f"{counts.saved + counts.saved_before:,}", f"of {counts.listed:,} listed")]
     read = sum(site.status not in _NOTHING_READ for site in report.sites)
     figures.append(Figure("Sites read", f"{read:,}", f"of {len(report.sites):,}"))
     figures.append(Figure("Sitemap files", f"{counts.sitemaps_fetched:,}", size(counts.bytes_received)))
@@ -193,7 +194,7 @@ def _advice(report: RunReport, sites: list[SiteReport]) -> str:
     common = sorted(counted, key=lambda reason: -counted[reason])[:3]
     if not common:
         return "The sites' notes say more."
-    return f"Seen: {listing([WORDS.get(reason, reason) for reason in common])}. {HINTS[common[0]]}"
+    return f"Seen: {listing([words_of(reason) for reason in common])}. {HINTS[common[0]]}"
 
 
 def _raise_what(report: RunReport) -> str:

@@ -5,7 +5,7 @@ Every member of the vocabularies has an entry; a test holds this module to that.
 
 from typing import NamedTuple
 
-from sitemap_actor.core.reasons import Fault, SkipReason
+from sitemap_actor.core.reasons import WORDS, Fault, SkipReason
 from sitemap_actor.core.report import FileStatus, SiteStatus, StopReason
 
 _PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -52,6 +52,11 @@ HINTS: dict[SkipReason, str] = {
     SkipReason.NO_SITEMAP_FOUND: "If you know where the site's sitemap is, give it in Sitemap URLs.",
     SkipReason.NOT_REACHED: "Run again with a higher limit or more time.",
 }
+
+
+def words_of(reason: SkipReason) -> str:
+    """A reason in words."""
+    return WORDS.get(reason) or reason.replace("_", " ")
 
 
 class Clause(NamedTuple):
