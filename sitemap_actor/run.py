@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
+from scrapy import Request
 from scrapy.crawler import Crawler
+from scrapy.http import Response
 
 from sitemap_actor.core.errors import SitemapActorError
 from sitemap_actor.core.hosts import HostBook
@@ -47,6 +49,8 @@ class Run:
     """What earlier runs left for this one to know while it reads."""
     stop: Callable[[StopReason | None], None] = lambda reason: None
     """End the run early for a reason (extensions/stop.py puts it here)."""
+    answered: Callable[[Request, Response], None] = lambda request, response: None
+    """Settle what an answer means for its host, while the request still has its turn (middlewares/doors.py)."""
     flush: Callable[[], Awaitable[None]] = _nothing
     """Save every row that waits (pipelines/deliver.py puts it here)."""
     _shared_budget: Budget | None = None

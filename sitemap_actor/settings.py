@@ -69,7 +69,7 @@ DOWNLOADER_MIDDLEWARES = {
     "sitemap_actor.middlewares.host_policy.HostPolicyMiddleware": 200,
     "sitemap_actor.middlewares.redirects.RedirectsMiddleware": 600,
     "sitemap_actor.middlewares.doors.DoorsMiddleware": 700,
-    "sitemap_actor.middlewares.retries.RetriesMiddleware": 800,
+    "sitemap_actor.middlewares.retries.RetriesMiddleware": 800,  # sees the answer before doors ends the request
     # Stock middlewares that would add what is ours to say, or cost time on every request.
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

@@ -24,7 +24,7 @@ from sitemap_actor.core.report import (
 from sitemap_actor.core.urls import canonical
 
 _READ = frozenset({FileStatus.OK, FileStatus.PARTIAL, FileStatus.UNCHANGED})
-_CAPS = frozenset({SkipReason.MAX_DEPTH, SkipReason.MAX_SITEMAPS})
+_CAPS = frozenset({SkipReason.MAX_DEPTH, SkipReason.MAX_SITEMAPS, SkipReason.NOT_REACHED})
 _NOT_THERE = frozenset({SkipReason.HTTP_ERROR, SkipReason.UNSUPPORTED_FORMAT, SkipReason.EMPTY})
 
 
@@ -164,6 +164,7 @@ class SiteReading:
     def finished(self, file: SitemapReport) -> list[SitemapReport]:
         """`file` was asked for and its fields say what came of it; returns the files to ask for because of that."""
         self._asked += 1
+        self._cut_by_cap = self._cut_by_cap or file.reason in _CAPS
         self.open_files.discard(file.url)
         if file.url == self._guess:
             self._end_guess(file)
@@ -184,8 +185,11 @@ class SiteReading:
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
-        if file.url == self._guess and was_open:
+        if file.url == self._guess and was_open and reason is not SkipReason.HOST_CLOSED:
             self.report.sitemaps.append(file)
+        if file.url == self._guess and reason is SkipReason.HOST_CLOSED:
+            self._guesses.clear()  # nothing is guessed behind a closed door
+            return []
         self._cut_by_cap = self._cut_by_cap or reason in _CAPS
         self._disallowed = self._disallowed or reason not in _CAPS
         self._note_skip(file, found_in or self._found_in(file))

@@ -1,7 +1,7 @@
 """What the demo site says: five hosts, each showing one kind of thing that real sites do, on one of two days.
 
-    kitchen   a well-kept shop: robots.txt with a rule, an index of indexes, gzip, images and language versions, a text
-              file with an undated page, a disallowed page, an address that is no web page, a page on another host
+    kitchen   a well-kept shop: robots.txt with a rule, an index of indexes, gzip, images and language versions, an
+              address that is no web page, a text file with an undated, a disallowed and another host's page
     news      asks for half a second between requests; a news sitemap, an RSS feed, a sitemap robots.txt disallows
     members   robots.txt is open, but the sitemap's door is closed (403)
     garden    no robots.txt and no /sitemap.xml: found at a common path; one of its files is broken off
@@ -77,6 +77,7 @@ def _kitchen(bases: Mapping[str, str], day: int) -> dict[str, Answer]:
     base = bases["kitchen"]
     recipes = [_entry(f"{base}/recipes/{name}", f"2024-{1 + n % 12:02}-17") for n, name in enumerate(_RECIPES)]
     half = len(recipes) // 2
+    catalogue = _entry(f"ftp://{base.partition('//')[2]}/catalogue.pdf")
     return {
         "/robots.txt": _text(
             f"User-agent: *\nDisallow: /account/\n\nSitemap: {base}/sitemap.xml\nSitemap: {base}/pages.txt\n"
@@ -84,11 +85,11 @@ def _kitchen(bases: Mapping[str, str], day: int) -> dict[str, Answer]:
         "/sitemap.xml": _index(f"{base}/sitemaps/recipes.xml", f"{base}/sitemaps/shop.xml"),
         "/sitemaps/recipes.xml": _index(f"{base}/sitemaps/recipes-1.xml.gz", f"{base}/sitemaps/recipes-2.xml"),
         "/sitemaps/recipes-1.xml.gz": Answer(_packed(_urlset(recipes[:half]).body), "application/gzip"),
-        "/sitemaps/recipes-2.xml": _urlset(recipes[half:]),
+        "/sitemaps/recipes-2.xml": _urlset([*recipes[half:], catalogue]),
         "/sitemaps/shop.xml": _urlset(_products(base, day)),
         "/pages.txt": _text(
             f"{base}/\n{base}/about\n{base}/account/orders\n{bases['partner']}/offers/knives\n"
-            f"{bases['partner']}/internal/prices\nftp://{base.partition('//')[2]}/catalogue.pdf\n"
+            f"{bases['partner']}/internal/prices\n"
         ),
     }
 

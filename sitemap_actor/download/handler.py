@@ -101,13 +101,16 @@ class StreamingDownloadHandler:
                 run.note_request(host)
             attempt = _Attempt(request, url, self._step_of(run, request), self._clock)
             try:
-                return await self._fetch(attempt)
+                response = await self._fetch(attempt)
             except PrivateAddressError as error:
                 self._refused[url.raw_host or ""] = error
                 raise
             finally:
                 if hasattr(run, "note_bytes"):
                     run.note_bytes(attempt.wire_bytes)
+            if hasattr(run, "answered"):
+                run.answered(request, response)
+            return response
 
     async def close(self) -> None:
         """Close all connections (Scrapy calls this once for each scheme)."""

@@ -1,33 +1,19 @@
 """Redirects: at most five for a file, each one a new request through every check (spec section 5)."""
 
-from typing import Self
-
 from scrapy import Request
-from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from sitemap_actor.core import urls
 from sitemap_actor.core.conduct import MAX_REDIRECTS
-from sitemap_actor.core.doors import redirects_to_login
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.download.errors import Refusal
 from sitemap_actor.download.response import SpooledResponse
-from sitemap_actor.middlewares.doors import shut
-from sitemap_actor.run import Run, run_of
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class RedirectsMiddleware:
     """Turns a redirect into the next request, or into the reason why it is not followed."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Share the run."""
-        return cls(run_of(crawler))
 
     async def process_response(self, request: Request, response: Response) -> Response | Request:
         """Follow; an answer without an address stays what it is."""
@@ -41,13 +27,12 @@ class RedirectsMiddleware:
         if times > MAX_REDIRECTS:
             raise Refusal(SkipReason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
         target = self._target(request, response, location.decode("utf-8", "replace").strip())
-        if redirects_to_login(request.url, target):
-            shut(self._run, request, SkipReason.LOGIN_PAGE, "a redirect to a login page")
         meta = {name: value for name, value in request.meta.items() if name in {"purpose", "host", "reading", "file"}}
         meta |= {"redirects": times, "asked": True}
         return Request(target, request.callback, errback=request.errback, meta=meta, dont_filter=True)
 
-    def _target(self, request: Request, response: Response, location: str) -> str:
+    @staticmethod
+    def _target(request: Request, response: Response, location: str) -> str:
         """The absolute address that the redirect names, or the reason why it is none of ours."""
         robots = request.meta["purpose"] == "robots"
         target = response.urljoin(location).partition("#")[0]

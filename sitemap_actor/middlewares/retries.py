@@ -4,8 +4,6 @@ A retry waits in the gate (`not_before`), where other requests to the host may p
 """
 
 import asyncio
-import time
-from email.utils import parsedate_to_datetime
 from typing import Self
 
 from scrapy import Request
@@ -15,7 +13,6 @@ from scrapy.http import Response
 from sitemap_actor.core.conduct import RETRY_STATUSES, Conduct
 from sitemap_actor.core.errors import FetchError
 from sitemap_actor.download.response import SpooledResponse
-from sitemap_actor.middlewares.doors import evidence
 from sitemap_actor.run import run_of
 
 
@@ -32,13 +29,11 @@ class RetriesMiddleware:
         return cls(run_of(crawler).job.conduct, crawler.settings.getfloat("SITEMAP_RETRY_DELAY_FACTOR", 1.0))
 
     async def process_response(self, request: Request, response: Response) -> Response | Request:
-        """Retry a passing failure; a closed door is none, and the last answer stands."""
+        """Retry a passing failure; a closed door is none (middlewares/doors.py says so), and the last answer stands."""
         again: Request | None = None
-        if response.status == 429:
-            again = self._after_rate_limit(request, response)
-        elif (response.status in RETRY_STATUSES and evidence(request, response) is None) or (
-            isinstance(response, SpooledResponse) and response.arrival.short and response.status == 200
-        ):
+        if "pause" in request.meta:
+            again = self._later(request, request.meta["pause"], pauses=request.meta.get("pauses", 0) + 1)
+        elif request.meta.get("door") is None and self._is_passing(response):
             again = self._again(request)
         if again is None:
             return response
@@ -50,36 +45,21 @@ class RetriesMiddleware:
         """Retry a time-out or a network error."""
         return self._again(request) if isinstance(exception, FetchError) and exception.retryable else None
 
+    @staticmethod
+    def _is_passing(response: Response) -> bool:
+        """Whether a second try may do better: a server error, or a body that broke off."""
+        if response.status in RETRY_STATUSES:
+            return True
+        return isinstance(response, SpooledResponse) and response.arrival.short and response.status == 200
+
     def _again(self, request: Request) -> Request | None:
         tried = request.meta.get("attempts", 0)
         if tried >= len(self._conduct.retry_delays_secs):
             return None
         return self._later(request, self._conduct.retry_delays_secs[tried], attempts=tried + 1)
 
-    def _after_rate_limit(self, request: Request, response: Response) -> Request | None:
-        tried = request.meta.get("rate_limit_attempts", 0)
-        delay = retry_after(response.headers.get("Retry-After"), time.time())
-        if delay is None:
-            delay = self._conduct.default_retry_after_secs
-        if tried >= self._conduct.rate_limit_retries or delay > self._conduct.max_retry_after_secs:
-            return None
-        return self._later(request, delay, rate_limit_attempts=tried + 1)
-
     def _later(self, request: Request, delay_secs: float, **marks: int) -> Request:
+        meta = {name: value for name, value in request.meta.items() if name not in {"door", "pause"}}
         not_before = asyncio.get_running_loop().time() + delay_secs * self._delay_factor
-        return request.replace(
-            meta={**request.meta, **marks, "not_before": not_before, "asked": True}, dont_filter=True
-        )
-
-
-def retry_after(header: bytes | None, now: float) -> float | None:
-    """Seconds to wait by a Retry-After header (RFC 9110 section 10.2.3: seconds or a date); None: absent or unreadable."""
-    if header is None:
-        return None
-    text = header.decode("latin-1").strip()
-    if text.isascii() and text.isdigit():
-        return float(text)
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
-    except (ValueError, TypeError, OverflowError):
-        return None
+        meta |= {**marks, "not_before": not_before, "asked": True}
+        return request.replace(meta=meta, dont_filter=True)

@@ -6,27 +6,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from scrapy.crawler import Crawler
+from scrapy.utils.misc import build_from_crawler, load_object
 
 from sitemap_actor.core.job import InputProblems, Job
 from sitemap_actor.core.report import Result, RunReport
 from sitemap_actor.exporters.records import records_of
-from sitemap_actor.jobs.files import FileRecordStore
 from sitemap_actor.run import Run
 
 logger = logging.getLogger(__name__)
 
 
 def begin(crawler: Crawler, given: Mapping[str, Any]) -> Run:
-    """The run for the input `given`. Raises `InputProblems` after REPORT and SKIPPED were written to files."""
+    """The run for the input `given`. Raises `InputProblems` after REPORT and SKIPPED were written.
+
+    That needs a record store that writes at once (jobs/files.py); the Actor validates its input before the crawl begins.
+    """
     allow_private = crawler.settings.getbool("SITEMAP_ALLOW_PRIVATE_ADDRESSES")
     try:
         job, notes = Job.read(given, allow_private=allow_private)
     except InputProblems as error:
-        store = FileRecordStore.from_crawler(crawler)
+        store = build_from_crawler(load_object(crawler.settings["SITEMAP_RECORD_STORE"]), crawler)
         for record in records_of(problem_report(error), time.time()):
             store.write_now(record.name, record.body, record.content_type)
         for problem in error.notes.problems:
             logger.error("%s", problem.message)
+        logging.getLogger("asyncio").addFilter(_told_already)
         logger.error("Nothing was read. REPORT is in %s", store.where())
         raise
     for note in notes.adjustments:
@@ -36,6 +40,11 @@ def begin(crawler: Crawler, given: Mapping[str, Any]) -> Run:
     if gap is not None:
         run.hosts.gap_secs = float(gap)
     return run
+
+
+def _told_already(record: logging.LogRecord) -> bool:
+    """`scrapy crawl` lets the exception run into asyncio's log, with a traceback; the user has read the sentence already."""
+    return not (record.exc_info and isinstance(record.exc_info[1], InputProblems))
 
 
 def problem_report(error: InputProblems) -> RunReport:

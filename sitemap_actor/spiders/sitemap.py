@@ -219,7 +219,16 @@ class SitemapSpider(Spider):
         reader = SitemapReader(url=response.url, content_type=content_type, extensions=frozenset(self.job.extensions))
         judge = LastmodJudge(time.time())
         cut = _cut(response)
+        listed = 0
         for entries in reader.read(response.file, cut=cut[0] if cut else None, detail=cut[1] if cut else None):
+            if (self.run.ending or reading.capped) and (entries.locs or entries.children or entries.invalid):
+                detail = "the run ended first" if self.run.ending else "maxUrlsPerSite was reached"
+                reader.close(cut=SkipReason.NOT_REACHED, detail=detail)
+                _note_outcome(file, reader.outcome, judge)
+                file.conclude(FileStatus.PARTIAL, SkipReason.NOT_REACHED, detail)
+                file.listed = listed
+                return
+            listed += len(entries.locs) + len(entries.invalid)
             for loc, _lastmod in entries.children:
                 for request in self._requests(reading, self._child(reading, file, response.url, loc)):
                     yield request
@@ -227,11 +236,6 @@ class SitemapSpider(Spider):
                 reading.batches_out += 1
                 yield self._batch(reading, file, response.url, entries, judge)
             await asyncio.sleep(0)
-            if self.run.ending or reading.capped:
-                _note_outcome(file, reader.outcome, judge)
-                detail = "the run ended first" if self.run.ending else "maxUrlsPerSite was reached"
-                file.conclude(FileStatus.PARTIAL, SkipReason.NOT_REACHED, detail)
-                return
         _note_outcome(file, reader.outcome, judge)
         if reader.outcome.status == "ok":
             self.run.memory.read_whole(reading, file, plain_headers(response))

@@ -4,7 +4,7 @@ import csv
 import gzip
 import json
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -416,7 +416,7 @@ async def test_feeds_have_one_line_per_row(site: SiteFactory, tmp_path: Path, ki
     if kind == "csv":
         rows = list(csv.DictReader(feed.read_text().splitlines()))
     elif kind == "xml":
-        rows = [{field.tag: field.text for field in item} for item in ElementTree.parse(feed).getroot()]
+        rows = [{field.tag: field.text for field in item} for item in ET.parse(feed).getroot()]
     elif kind == "json":
         rows = json.loads(feed.read_text())
     else:

@@ -24,7 +24,7 @@ _NO_LINE_ENDS = str.maketrans(dict.fromkeys("\v\f\x1c\x1d\x1e\x85\u2028\u2029", 
 _line_end = re.compile(r"\r\n|\r|\n")
 
 
-class Unreadable(ValueError):  # noqa: N818 -- it names a state of the file, not a mistake of the caller
+class Unreadable(ValueError):
     """The body is no text, so it says nothing, least of all that everything is allowed."""
 
     def __init__(self, detail: str) -> None:

@@ -2,8 +2,8 @@
 
 Only Allow and Disallow close a run of User-agent lines (RFC 9309, 2.2.4: other records must not interfere). A
 Crawl-delay belongs to every agent of the run that it stands in. An agent's name ends at the first character that a
-product token cannot hold. Fields are recognised as leniently as well-known parsers do, common typos included, but an Allow only as
-the grammar has it: a doubtful line must not open what a clear one closes.
+product token cannot hold. Fields are recognised as leniently as well-known parsers do, common typos included, but an
+Allow only as the grammar has it: a doubtful line must not open what a clear one closes.
 """
 
 import math
@@ -53,37 +53,37 @@ class _Run:
         if self.delay is not None:
             group.delay = max(self.delay, group.delay or 0.0)
 
-    def wait(self, delay: float) -> None:
-        self.delay = max(delay, self.delay or 0.0)
-        for group in self.groups:
-            group.delay = max(delay, group.delay or 0.0)
-
-    def rule(self, allow: bool, path: str) -> None:
-        self.closed = True
-        for group in self.groups:
-            group.rules.append((allow, path))
+    def take(self, name: str, value: str) -> None:
+        """Give an Allow, Disallow or Crawl-delay to every agent of the run."""
+        if name != "crawl-delay":
+            self.closed = True
+            for group in self.groups:
+                group.rules.append((name == "allow", value))
+            return
+        delay = _seconds(value)
+        if delay is not None:
+            self.delay = max(delay, self.delay or 0.0)
+            for group in self.groups:
+                group.delay = max(delay, group.delay or 0.0)
 
 
 def read_records(lines: list[str]) -> Records:
     """Sort lines (comments cut off) into groups and Sitemap values, both in their order."""
     records = Records()
-    run = _Run()
+    run: _Run | None = None
     for line in lines:
         name, value = _record(line)
         if name == "user-agent":
-            if run.closed:
+            if run is None or run.closed:
                 run = _Run()
             token = _agent(value)
             if token:
                 run.join(records.groups.setdefault(token, Group()))
-        elif name in {"allow", "disallow"}:
-            run.rule(name == "allow", value)
-        elif name == "crawl-delay":
-            delay = _seconds(value)
-            if delay is not None:
-                run.wait(delay)
-        elif name == "sitemap" and value:
-            records.sitemaps.append(_surrogates.sub("", value))
+        elif name == "sitemap":
+            if value:
+                records.sitemaps.append(_surrogates.sub("", value))
+        elif name and run is not None:  # what stands before any User-agent line binds nobody
+            run.take(name, value)
     return records
 
 

@@ -9,7 +9,7 @@ from protego import Protego
 from sitemap_actor.core.robots import sitemaps
 from sitemap_actor.core.robots.finder import Finder
 from sitemap_actor.core.robots.lines import read_lines
-from sitemap_actor.core.robots.paths import ORDINARY, readable, rule_path, url_lines, url_path, without_dots
+from sitemap_actor.core.robots.paths import ORDINARY, for_protego, rule_path, url_lines, url_path, without_dots
 from sitemap_actor.core.robots.records import Group, read_records
 from sitemap_actor.core.urls import site_of
 
@@ -29,7 +29,7 @@ class _Binding:
     finder: Finder
 
     def allows(self, path: str) -> bool:
-        return self.protego.can_fetch(f"http://host{path}", "*")
+        return self.protego.can_fetch(f"http://host{for_protego(path)}", "*")
 
 
 @dataclass(slots=True)
@@ -75,7 +75,9 @@ class Rules:
             return []
         text = self._lines(urls)
         refused = set(self._disallowed(text, self._finder))
-        if _dots(text):  # a client that resolves dot segments would ask for the other path, so both have to pass
+        if "/." in text and _dots(
+            text
+        ):  # a client that resolves dot segments would ask for the other path, so both have to pass
             lines = text.split("\n")[1:]
             dotted = [index for index, line in enumerate(lines) if _dots(line)]
             other = "".join(f"\n{self._origin}{without_dots(lines[index][len(self._origin) :])}" for index in dotted)
@@ -91,7 +93,7 @@ class Rules:
             for path in paths:
                 if not binding.allows(path):
                     pattern = binding.finder.longest(self._origin + path) or ""
-                    return f"group {binding.name}: Disallow: {readable(pattern)}"
+                    return f"group {binding.name}: Disallow: {pattern}"
         return f"group {self.group or OTHER_TOKEN}"
 
     def _disallowed(self, text: str, finder: Finder) -> Iterator[int]:
@@ -110,7 +112,7 @@ class Rules:
         joined, count, origin = "\n" + "\n".join(urls), len(urls), self._origin
         if joined.count(f"\n{origin}/") == count:
             if joined.isascii() and joined.encode("ascii").translate(None, ORDINARY) == b"\n" * count:
-                return joined
+                return joined if "%" not in joined else url_lines(joined)
             if joined.count("\n") == count:
                 return url_lines(joined)
         return "".join(f"\n{origin}{url_path(_rest(url))}" for url in urls)
@@ -122,7 +124,7 @@ class Rules:
             if path is None:
                 self.unparsed_rules += bool(value)
                 continue
-            lines.append(f"{'Allow' if allow else 'Disallow'}: {path}")
+            lines.append(f"{'Allow' if allow else 'Disallow'}: {for_protego(path)}")
             if not allow:
                 disallowed.append(path)
         if group.delay is not None:

@@ -2,7 +2,6 @@
 
 import re
 
-from sitemap_actor.core import addresses
 from sitemap_actor.core.urls import UrlError, read, resolve
 
 _absolute = re.compile(r"https?:", re.IGNORECASE).match
@@ -43,8 +42,8 @@ def _same_domain(first: str, host: str) -> bool:
         named = read(f"https://{first}").host
     except UrlError:
         return False
-    if addresses.refusal(host) or host.startswith("["):
-        return named == host
     labels = host.split(".")
+    if labels[-1].isdigit() or host.startswith("["):  # an address has no domain
+        return named == host
     domain = ".".join(labels[-3:] if _second_level(".".join(labels[-2:])) else labels[-2:])
     return named in {host, domain} or named.endswith(f".{domain}")
