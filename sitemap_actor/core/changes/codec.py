@@ -71,8 +71,7 @@ def write_shards(blocks: Iterable[Block], record: str, entry: str) -> Iterator[b
     """The blocks as records, each below 5 MB. `record` says what they are ("pages", "journal")."""
     first = json.dumps({"format": FORMAT, "version": VERSION, "record": record, "entry": entry}).encode()
     lines, size = [first], 0
-    for block in blocks:
-        line = json.dumps(_narrowed(block), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    for line in (line for block in blocks for line in _lines(block)):
         if size and size + len(line) > SHARD_TEXT_BYTES:
             yield zlib.compress(b"\n".join(lines), _LEVEL)
             lines, size = [first], 0
@@ -80,6 +79,28 @@ def write_shards(blocks: Iterable[Block], record: str, entry: str) -> Iterator[b
         size += len(line)
     if size:
         yield zlib.compress(b"\n".join(lines), _LEVEL)
+
+
+def _lines(block: Block) -> Iterator[bytes]:
+    """The block as one line, or as several where one would be too long."""
+    line = json.dumps(_narrowed(block), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    pages = len(block["key"])
+    if len(line) <= SHARD_TEXT_BYTES or pages == 1:
+        yield line
+        return
+    middle = pages // 2
+    yield from _lines(_part(block, 0, middle))
+    yield from _lines(_part(block, middle, pages))
+
+
+def _part(block: Block, start: int, end: int) -> Block:
+    """The pages from `start` to before `end`, with their memberships."""
+    here = [place for place, page in enumerate(block["page"]) if start <= page < end]
+    part: Block = {}
+    for name, column in block.items():
+        part[name] = [column[place] for place in here] if name in MEMBER_COLUMNS else column[start:end]
+    part["page"] = [page - start for page in part["page"]]
+    return part
 
 
 def read_shard(body: bytes, record: str, entry: str, digest: str | None) -> Iterator[Block]:

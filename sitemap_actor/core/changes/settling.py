@@ -14,7 +14,7 @@ from typing import Any
 from sitemap_actor.core.changes.compare import JUDGED, Comparison
 from sitemap_actor.core.changes.facts import UNRELIABLE_AFTER_STAMPS, Came, SiteFacts
 from sitemap_actor.core.changes.kinds import CHANGES, HELD_PAGES, ROWS, Kind
-from sitemap_actor.core.changes.snapshot import ACTIVE, BLOCK, SILENT, UNREADABLE
+from sitemap_actor.core.changes.snapshot import ACTIVE, BLOCK, LONGEST_EXTRAS, SILENT, UNREADABLE
 from sitemap_actor.core.clock import iso
 from sitemap_actor.core.reasons import ChangeType
 from sitemap_actor.core.report import Row
@@ -186,6 +186,7 @@ def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> Si
     )
     lacking = {row[0] for row in db.execute(_SITEMAPS_OF.format(kind=f"= {Kind.BASELINE:d}"))}
     unsettled = {row[0] for row in db.execute(_SITEMAPS_OF.format(kind="> 0"))}
+    unsettled |= {row[0] for row in db.execute(_LONG_EXTRAS, (LONGEST_EXTRAS,))}
     after = SiteFacts(site.entry, site.generation + 1, site.runs + 1)
     after.whole = site.whole or (comparison.complete and not lacking)
     after.quiet = site.quiet and not after.whole and not capped
@@ -204,9 +205,21 @@ def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> Si
             db.execute("INSERT INTO settled VALUES(?)", (case.number,))
         if not (facts.gone and case.came is Came.MISSING and not _still_needed(comparison, case.number)):
             after.sitemaps[facts.url] = facts
+    _mark_stale(comparison)
     return after
 
 
+def _mark_stale(comparison: Comparison) -> None:
+    """Pages that no file lists, and whose sitemaps were all read whole or are gone, are known to be missing."""
+    comparison.db.execute(
+        "INSERT INTO stale SELECT a.page FROM absent a WHERE NOT EXISTS"
+        "(SELECT 1 FROM was w WHERE w.page = a.page AND w.sitemap NOT IN (SELECT sitemap FROM settled))"
+    )
+    comparison.db.execute("UPDATE page SET unlisted = 0 WHERE unlisted")
+    comparison.db.execute("UPDATE page SET unlisted = 1 WHERE id IN (SELECT page FROM stale)")
+
+
+_LONG_EXTRAS = "SELECT DISTINCT sitemap FROM now WHERE extras IS NOT NULL AND length(extras) > ?"
 _SITEMAPS_OF = (
     "SELECT DISTINCT n.sitemap FROM unsaved u JOIN now n ON n.page = u.page WHERE u.kind {kind}"
     " UNION SELECT DISTINCT w.sitemap FROM unsaved u JOIN was w ON w.page = u.page WHERE u.kind {kind}"

@@ -25,6 +25,9 @@ ABSENT = -3e15
 """`ord` of no lastmod."""
 AHEAD_SECS = 86_400.0
 
+LONGEST_EXTRAS = 65_536
+"""Longer extension fields of a page are printed, but not remembered (and their sitemap is asked for in full next time)."""
+
 UNSEEN, ACTIVE, SILENT = 0, 1, 2
 """`state` of a page: not remembered; remembered and told of; remembered silently, without a row so far."""
 
@@ -48,6 +51,7 @@ CREATE TABLE now(
   page INTEGER, sitemap INTEGER, url TEXT, lastmod TEXT, ord REAL NOT NULL, changefreq TEXT, priority TEXT, extras TEXT,
   PRIMARY KEY(page, sitemap)) WITHOUT ROWID;
 CREATE TABLE settled(sitemap INTEGER PRIMARY KEY);
+CREATE TABLE stale(page INTEGER PRIMARY KEY);
 """
 _PRAGMAS = ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", f"cache_size=-{CACHE_KIB}")
 _STAGE = (
@@ -59,7 +63,7 @@ _MEMBERS = (
     "SELECT n.* FROM now n WHERE n.page BETWEEN :a AND :b UNION ALL"
     " SELECT w.* FROM was w WHERE w.page BETWEEN :a AND :b"
     " AND NOT EXISTS(SELECT 1 FROM now n WHERE n.page = w.page AND n.sitemap = w.sitemap)"
-    " AND (w.sitemap NOT IN (SELECT sitemap FROM settled) OR NOT EXISTS(SELECT 1 FROM now n WHERE n.page = w.page))"
+    " AND (w.sitemap NOT IN (SELECT sitemap FROM settled) OR w.page IN (SELECT page FROM stale))"
     " ORDER BY 1, 2"
 )
 _FIND = "SELECT i.id FROM json_each(?) j LEFT JOIN ident i ON i.hash = j.value ORDER BY j.id"
@@ -198,8 +202,8 @@ class Snapshot:
     def blocks(self) -> Iterator[Block]:
         """What the state is to hold, once the comparison was settled.
 
-        A membership from before stays where its sitemap was not read whole in this run, and where no file lists the page
-        any more (`settled` holds the numbers of the sitemaps that were read whole or are gone).
+        A membership from before stays where its sitemap was not read whole in this run (`settled` holds the others), and
+        where the page is missing from all of its sitemaps (`stale`), so that it is known where it stood.
         """
         last = 0
         while True:
@@ -221,14 +225,14 @@ class Snapshot:
         if self.listed_count or self.compared:
             listed = [self._listed[number] for number in numbers]
             block["missing"] = [0 if here else count for here, count in zip(listed, block["missing"], strict=True)]
-            block["unlisted"] = [1 - here for here in listed]
             block["quiet"] = [
                 now if here else before for here, now, before in zip(listed, silent, block["quiet"], strict=True)
             ]
         places = {number: place for place, number in enumerate(numbers)}
         rows = [row for row in rows if row[0] in places]
-        members = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in MEMBER_COLUMNS]
+        members: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in MEMBER_COLUMNS]
         members[0] = [places[number] for number in members[0]]
+        members[-1] = [extras if extras is None or len(extras) <= LONGEST_EXTRAS else None for extras in members[-1]]
         return block | dict(zip(MEMBER_COLUMNS, members, strict=True))
 
 
