@@ -203,9 +203,11 @@ def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> Si
         settled = case.came is Came.WHOLE or facts.gone
         if settled:
             db.execute("INSERT INTO settled VALUES(?)", (case.number,))
-        if not (facts.gone and case.came is Came.MISSING and not _still_needed(comparison, case.number)):
-            after.sitemaps[facts.url] = facts
     _mark_stale(comparison)
+    for case in comparison.cases:
+        forgotten = case.facts.gone and case.came is Came.MISSING
+        if not forgotten or _is_needed(comparison, case.number):
+            after.sitemaps[case.url] = case.facts
     return after
 
 
@@ -226,11 +228,11 @@ _SITEMAPS_OF = (
 )
 
 
-def _still_needed(comparison: Comparison, number: int) -> bool:
-    """Whether a page that is remembered but listed nowhere still refers to the sitemap."""
+def _is_needed(comparison: Comparison, number: int) -> bool:
+    """Whether a page that is remembered as missing refers to the sitemap."""
     query = (
-        "SELECT 1 FROM was w JOIN page p ON p.id = w.page AND p.state > 0 WHERE w.sitemap = ?"
-        " AND NOT EXISTS(SELECT 1 FROM now n WHERE n.page = w.page) LIMIT 1"
+        "SELECT 1 FROM was w JOIN stale s ON s.page = w.page JOIN page p ON p.id = w.page AND p.state > 0"
+        " WHERE w.sitemap = ? LIMIT 1"
     )
     return comparison.db.execute(query, (number,)).fetchone() is not None
 
