@@ -13,7 +13,6 @@ from sitemap_actor.core.conduct import COMMON_PATHS
 from sitemap_actor.core.job import Job, Site
 from sitemap_actor.core.reasons import WORDS, SkipReason, Stage
 from sitemap_actor.core.report import (
-    MAX_UNREAD_ENTRIES,
     FileStatus,
     RunReport,
     SitemapReport,
@@ -59,6 +58,7 @@ class SiteReading:
     capped: bool = False
     """A limit on URLs was reached for this site: nothing more of it is read."""
     skipped_for: SkipReason | None = None
+    skipped_detail: str | None = None
     waiting: deque[SitemapReport] = field(default_factory=deque)
     """Open files that are not asked for yet."""
     in_flight: int = 0
@@ -153,8 +153,6 @@ class SiteReading:
         """Note where `file` was found; the other file of that address, if this reading has one already."""
         file.final_url = final_url
         key = canonical(final_url)
-        if key == canonical(file.url):
-            return None
         other = self._seen.get(key)
         if other is None or other.status is FileStatus.SKIPPED:
             self._seen[key] = file
@@ -181,7 +179,7 @@ class SiteReading:
         if was_open:
             self.open_files.discard(file.url)
             self.budget.give_back()
-        elif len(self.report.sitemaps) < MAX_UNREAD_ENTRIES:
+        elif self.run.room_for_unread(self.report):
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
@@ -221,7 +219,7 @@ class SiteReading:
 
     def skip_site(self, reason: SkipReason, detail: str | None) -> None:
         """The site is left alone as a whole: its robots.txt closed it, or the run ended before it was reached."""
-        self.skipped_for = reason
+        self.skipped_for, self.skipped_detail = reason, detail
         self.run.skip(Skip(self.site.entry, self.site.key, Stage.SITE, reason, detail))
 
     def abandon(self) -> None:
@@ -269,12 +267,17 @@ def site_message(reading: SiteReading) -> str:
     report = reading.report
     read = sum(1 for file in report.sitemaps if file.status in _READ)
     if reading.skipped_for is not None:
-        return f"Skipped: {WORDS.get(reading.skipped_for, reading.skipped_for)}."
+        return f"Skipped: {_in_words(reading.skipped_for, reading.skipped_detail)}."
     if not report.sitemaps:
         where = "robots.txt names no sitemap"
         return f"No sitemap found: {where}{' and no common path has one' if report.common_paths_tried else ''}."
-    files = f"{read} of {len(report.sitemaps) + report.unread_files} sitemap files read"
     if read:
-        return f"{files[0].upper()}{files[1:]}, {report.saved:,} URLs saved."
+        files = f"{read:,} of {len(report.sitemaps) + report.unread_files:,} sitemap files read"
+        return f"{files}, {report.saved:,} URL{'' if report.saved == 1 else 's'} saved."
     first = next(file for file in report.sitemaps if file.reason is not None)
-    return f"No sitemap could be read: {WORDS.get(first.reason, first.reason) if first.reason else 'unknown'}."
+    return f"No sitemap could be read: {_in_words(first.reason, first.detail)}."
+
+
+def _in_words(reason: SkipReason | None, detail: str | None) -> str:
+    words = WORDS[reason] if reason is not None else "no reason is known"
+    return f"{words} ({detail})" if detail and detail not in words else words

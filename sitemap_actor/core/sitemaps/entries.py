@@ -207,4 +207,8 @@ class Collector:
 
 def trim(text: str) -> str:
     """Strip white space and invisible characters at both ends."""
-    return text.strip(INVISIBLE)
+    text = text.strip()
+    # The long way is six times as dear, and text of other scripts or with odd ends is the exception.
+    if text and not (" " < text[0] < "\x7f" and " " < text[-1] < "\x7f"):
+        return text.strip(INVISIBLE)
+    return text

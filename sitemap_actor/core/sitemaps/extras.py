@@ -8,36 +8,39 @@ objects end.
 
 from typing import Any
 
+from sitemap_actor.core.sitemaps import names
 from sitemap_actor.core.sitemaps.entries import Extras, trim
-from sitemap_actor.core.sitemaps.names import Kind, split
 
-WANTED = {"alternates": Kind.XHTML, "images": Kind.IMAGE, "videos": Kind.VIDEO, "news": Kind.NEWS}
+WANTED = {"alternates": names.XHTML, "images": names.IMAGE, "videos": names.VIDEO, "news": names.NEWS}
 """The extensions' input names, and the kind of element each of them collects."""
 
 ENTRY_LIMIT = 262_144
 """The most characters of extension objects that one entry may hold."""
 
 _FIELD = {kind: name for name, kind in WANTED.items()}
-_OBJECT = {Kind.IMAGE: "image", Kind.VIDEO: "video", Kind.NEWS: "news"}
+_OBJECT = {names.IMAGE: "image", names.VIDEO: "video", names.NEWS: "news"}
 
 
 class _Node:
-    __slots__ = ("attributes", "children", "local", "texts")
+    __slots__ = ("attributes", "children", "local", "mixed")
 
     def __init__(self, local: str, attributes: dict[str, str]) -> None:
         self.local = local
         self.attributes = attributes
         self.children: dict[str, Any] = {}
-        self.texts: list[str] = []
+        self.mixed = False
 
 
 class ExtrasBuilder:
-    """Takes the events of one entry's extension elements; `extras` is what they came to, None for nothing."""
+    """Takes the events of one entry's extension elements; `extras` is what they came to, None for nothing.
+
+    `size` counts the characters held.
+    """
 
     def __init__(self, wanted: frozenset[str]) -> None:
         self._wanted = frozenset(WANTED[name] for name in wanted)
         self._path: list[_Node | None] = []
-        self._kind = Kind.FOREIGN
+        self._kind = names.FOREIGN
         self.reset()
 
     def reset(self) -> None:
@@ -45,67 +48,71 @@ class ExtrasBuilder:
         self.extras: Extras | None = None
         self.size = 0
 
-    def wants(self, kind: Kind) -> bool:
+    def wants(self, kind: int) -> bool:
         """Tell whether an element of this kind, directly inside an entry, is to be collected."""
         return kind in self._wanted
 
-    def start(self, kind: Kind, raw: str, attributes: list[str]) -> None:
+    def start(self, kind: int, raw: str, attributes: list[str]) -> None:
         """Enter an element, the first one being one that `wants` said yes to."""
         if not self._path:
             self._kind = kind
-        if kind is not self._kind or self.size > ENTRY_LIMIT:
+        elif (parent := self._path[-1]) is not None:
+            parent.mixed = True
+        if kind != self._kind or self.size > ENTRY_LIMIT:
             self._path.append(None)
             return
-        pairs = zip(attributes[::2], attributes[1::2], strict=True)
-        named = {split(name)[1]: value for name, value in pairs if not name.startswith("xmlns")}
-        node = _Node(split(raw)[1], named)
-        self.size += len(node.local) + sum(len(name) + len(value) for name, value in named.items())
-        self._path.append(node)
+        local = raw.rpartition(":")[2]
+        self.size += len(local)
+        named: dict[str, str] = {}
+        for name, value in zip(attributes[::2], attributes[1::2], strict=True):
+            if not name.startswith("xmlns"):
+                named[name.rpartition(":")[2]] = value
+                self.size += len(name) + len(value)
+        self._path.append(_Node(local, named))
 
-    def data(self, text: str) -> None:
-        """Take a piece of text."""
-        node = self._path[-1]
-        if node is not None and self.size <= ENTRY_LIMIT:
-            node.texts.append(text)
-            self.size += len(text)
-
-    def end(self) -> bool:
-        """Leave an element; return whether it was the first one."""
+    def end(self, parts: list[str]) -> bool:
+        """Leave an element, `parts` being the text since the last tag; return whether it was the first one."""
         node = self._path.pop()
-        if not self._path:
-            if node is not None:
-                self._finish(node)
-            return True
-        parent = self._path[-1]
-        if node is None or parent is None:
-            return False
-        value = _value(node)
-        if node.local not in parent.children:
-            parent.children[node.local] = value
-        elif isinstance(parent.children[node.local], list):
-            parent.children[node.local].append(value)
-        else:
-            parent.children[node.local] = [parent.children[node.local], value]
-        return False
+        parent = self._path[-1] if self._path else None
+        if node is not None:
+            value = self._value(node, parts)
+            if not self._path:
+                self._finish(node, value)
+            elif parent is not None and value is not None:
+                _put(parent.children, node.local, value)
+        return not self._path
 
-    def _finish(self, node: _Node) -> None:
+    def _value(self, node: _Node, parts: list[str]) -> Any:
+        """Return an element's children, or its text, with its attributes; None for text broken up by elements."""
+        if node.children:
+            return {**node.attributes, **node.children}
+        if node.mixed:
+            return None
+        text = trim("".join(parts))
+        self.size += len(text)
+        return {"value": text, **node.attributes} if node.attributes else text
+
+    def _finish(self, node: _Node, value: Any) -> None:
         found: dict[str, Any] | None = None
         local = node.local.lower()
-        if self._kind is Kind.XHTML:
+        if self._kind == names.XHTML:
             if local == "link" and "alternate" in node.attributes.get("rel", "alternate").lower().split():
-                found = {name: trim(value) for name, value in node.attributes.items() if name != "rel"}
+                found = {name: trim(text) for name, text in node.attributes.items() if name != "rel"}
         elif local == _OBJECT[self._kind]:
             found = node.children
-        elif local == "loc":
+        elif local == "loc" and value:
             # Written without the element that should hold it.
-            found = {node.local: _value(node)}
+            found = {node.local: value}
         if found:
-            self.extras = self.extras or {}
+            if self.extras is None:
+                self.extras = {}
             self.extras.setdefault(_FIELD[self._kind], []).append(found)
 
 
-def _value(node: _Node) -> Any:
-    if node.children:
-        return {**node.attributes, **node.children}
-    text = trim("".join(node.texts))
-    return {"value": text, **node.attributes} if node.attributes else text
+def _put(children: dict[str, Any], local: str, value: Any) -> None:
+    if local not in children:
+        children[local] = value
+    elif isinstance(children[local], list):
+        children[local].append(value)
+    else:
+        children[local] = [children[local], value]

@@ -10,6 +10,8 @@ exact reading takes over from there. All repetitions are possessive: time is lin
 import re
 from typing import NamedTuple
 
+from sitemap_actor.core.sitemaps.entries import trim
+
 _WS = r"[ \t\r\n]*+"
 _GAP = r"[ \t\r\n\0]*+"
 _REFERENCE = r"&(?:amp|lt|gt|quot|apos);"
@@ -17,7 +19,7 @@ _REFERENCE = r"&(?:amp|lt|gt|quot|apos);"
 _CHAR = r"[^<&\]\x00-\x20\x7f\ufffe\uffff]"
 _CORE = rf"{_CHAR}++(?:(?:{_REFERENCE}|\](?!\]>)|\x20++(?=[^ \t\r\n<])){_CHAR}*+)*+"
 _VALUE = rf"{_WS}({_CORE}|){_WS}"
-_REST = r"([\s\S]++)"
+_REST = r"((?s:.++))"
 
 
 def _field(name: str) -> str:
@@ -65,11 +67,6 @@ def _element(level: int) -> str:
 
 
 _PREFIXED = re.compile(_element(1))
-# Stripping these at the ends of a value is the exact reading's task; in ordinary text they do not occur.
-_ODD = re.compile(
-    "[\x80-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\uffa0"
-    "\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f]"
-)
 
 
 class Columns(NamedTuple):
@@ -99,8 +96,6 @@ class FastReader:
             if "\0" in text:
                 return None
             bare = _PREFIXED.sub("\0", text)
-        if not bare.isascii() and _ODD.search(bare):
-            return None
         rows = self._pattern.findall(bare)
         if rows[0][4]:
             self._pattern = _UNORDERED if self._pattern is _ORDERED else _ORDERED
@@ -114,7 +109,7 @@ class FastReader:
             # Every entry has exactly one end tag, also where elements were taken out of it.
             end = len(text) - len(rest) if bare is text else _after(text, len(rows))
         locs, lastmods, changefreqs, priorities, _ = zip(*rows, strict=True)
-        if "" in locs:
+        if "" in locs or not (bare.isascii() or all(map(_trimmed, (locs, lastmods, changefreqs, priorities)))):
             return None
         return Columns(
             _decoded(locs, bare),
@@ -126,6 +121,11 @@ class FastReader:
 
 
 _PREFIX_MARK = re.compile(rf"<{_NAME}:")
+
+
+def _trimmed(column: tuple[str, ...]) -> bool:
+    """Tell whether no value has invisible characters at its ends, which only the exact reading strips."""
+    return all(value.isascii() or trim(value) == value for value in column)
 
 
 def _after(text: str, entries: int) -> int:

@@ -46,7 +46,7 @@ class FeedHandlers:
     rootless = False
 
     def __init__(self, parser: "XMLParserType", scopes: Scopes, sink: Collector, kind: FileKind) -> None:
-        self.depth = 0
+        self.root_end = -1
         self.faults: Counter[Fault] = Counter()
         self._parser = parser
         self._scopes = scopes
@@ -57,7 +57,9 @@ class FeedHandlers:
         self._field = ""
         self._permalink = True
         self._spoiled = False
+        self._depth = 0
         self._text = Text()
+        parser.CharacterDataHandler = self._text.parts.append
 
     def between(self) -> bool:
         """Tell that there is no fast reading of feeds."""
@@ -69,32 +71,36 @@ class FeedHandlers:
 
     def start(self, name: str, attributes: list[str]) -> None:
         """Take a start tag."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
             raise BrokenFileError(f"elements nested more than {MAX_DEPTH} deep")
-        if attributes and self.depth > 1:
-            self._scopes.open(self.depth, attributes)
+        if attributes and self._depth > 1:
+            self._scopes.open(self._depth, attributes)
         if self._item is None:
             local = split(name)[1].lower()
             if local == ("entry" if self._atom else "item") and self._space(name) is _Space.OWN:
-                self._item, self._item_depth = _Item(), self.depth
+                self._item, self._item_depth = _Item(), self._depth
         elif self._field:
             self._spoiled = True
-        elif self.depth == self._item_depth + 1:
+        elif self._depth == self._item_depth + 1:
             self._start_field(name, attributes)
+        self._text.clear()
 
     def end(self, _name: str) -> None:
         """Take an end tag."""
-        depth = self.depth
-        self.depth = depth - 1
+        depth = self._depth
+        self._depth = depth - 1
         if self._item is not None:
             if depth == self._item_depth:
                 self._end_item(self._item)
                 self._item = None
             elif self._field and depth == self._item_depth + 1:
                 self._end_field(self._item)
-        if self._scopes.opened_at == depth and depth > 1:
+        self._text.clear()
+        if self._scopes.opened_at == depth:
             self._scopes.close()
+        if depth == 1:
+            self.root_end = self._parser.CurrentByteIndex
 
     def _space(self, name: str) -> _Space:
         prefix = split(name)[0]
@@ -121,12 +127,10 @@ class FeedHandlers:
             if alternate and named.get("href") and self._item:
                 self._item.alternates.append(trim(named["href"]))
             return
-        self._field, self._spoiled, self._text = local, False, Text()
+        self._field, self._spoiled = local, False
         self._permalink = named.get("ispermalink", "true").strip().lower() != "false"
-        self._parser.CharacterDataHandler = self._text.parts.append
 
     def _end_field(self, item: _Item) -> None:
-        self._parser.CharacterDataHandler = None
         value = "" if self._spoiled else self._text.value()
         usable = self._field != "guid" or (self._permalink and value.lower().startswith(("http://", "https://", "/")))
         if value and usable:

@@ -10,7 +10,6 @@ an `image:loc` is never a page's `loc`.
 """
 
 import re
-from enum import IntEnum
 
 from sitemap_actor.core.sitemaps.entries import BrokenFileError
 
@@ -26,35 +25,33 @@ _MAX_SCOPES = 64
 _MAX_DECLARED = 256
 
 
-class Kind(IntEnum):
-    """The part an element plays."""
-
-    FOREIGN = 0
-    IMAGE = 1
-    VIDEO = 2
-    NEWS = 3
-    XHTML = 4
-    URLSET = 5
-    INDEX = 6
-    URL = 7
-    SITEMAP = 8
-    LOC = 9
-    LASTMOD = 10
-    CHANGEFREQ = 11
-    PRIORITY = 12
-
+# The part an element plays. Plain numbers in an order that can be compared: an enumeration's members cost more than
+# everything else that is done per element.
+FOREIGN = 0
+IMAGE = 1
+VIDEO = 2
+NEWS = 3
+XHTML = 4
+URLSET = 5
+INDEX = 6
+URL = 7
+SITEMAP = 8
+LOC = 9
+LASTMOD = 10
+CHANGEFREQ = 11
+PRIORITY = 12
 
 _LOCAL = {
-    "urlset": Kind.URLSET,
-    "sitemapindex": Kind.INDEX,
-    "url": Kind.URL,
-    "sitemap": Kind.SITEMAP,
-    "loc": Kind.LOC,
-    "lastmod": Kind.LASTMOD,
-    "changefreq": Kind.CHANGEFREQ,
-    "priority": Kind.PRIORITY,
+    "urlset": URLSET,
+    "sitemapindex": INDEX,
+    "url": URL,
+    "sitemap": SITEMAP,
+    "loc": LOC,
+    "lastmod": LASTMOD,
+    "changefreq": CHANGEFREQ,
+    "priority": PRIORITY,
 }
-_BY_NAME = {"image": Kind.IMAGE, "video": Kind.VIDEO, "news": Kind.NEWS, "xhtml": Kind.XHTML}
+_BY_NAME = {"image": IMAGE, "video": VIDEO, "news": NEWS, "xhtml": XHTML}
 
 
 def split(raw: str) -> tuple[str, str]:
@@ -69,23 +66,26 @@ def is_protocol(uri: str) -> bool:
 
 
 class Scope:
-    """The namespace declarations in force at one place. `root` is the root element's (prefix, namespace)."""
+    """The namespace declarations in force at one place. `root` is the root element's (prefix, namespace).
+
+    `kinds` remembers what `kind` said.
+    """
 
     def __init__(self, uris: dict[str, str], root: tuple[str, str]) -> None:
         self.uris = uris
         self.root = root
         self.wrong_case = False
         self._plain: bool | None = None
-        self._kinds: dict[str, Kind] = {}
+        self.kinds: dict[str, int] = {}
 
-    def kind(self, raw: str) -> Kind:
+    def kind(self, raw: str) -> int:
         """Tell what the element of this raw name is here."""
-        known = self._kinds.get(raw)
-        if known is None:
-            known = self._resolve(raw)
-            if len(self._kinds) < _MAX_NAMES:
-                self._kinds[raw] = known
-        return known
+        kind = self.kinds.get(raw)
+        if kind is None:
+            kind = self._resolve(raw)
+            if len(self.kinds) < _MAX_NAMES:
+                self.kinds[raw] = kind
+        return kind
 
     def namespace(self, prefix: str) -> str | None:
         """Return the namespace that a prefix (empty: the default) is bound to, None for a prefix never declared."""
@@ -100,12 +100,12 @@ class Scope:
 
     def news_prefixes(self) -> list[str]:
         """Return the prefixes under which an element is a news element here."""
-        return [prefix for prefix in {*self.uris, "news"} if prefix and self._extension(prefix) is Kind.NEWS]
+        return [prefix for prefix in {*self.uris, "news"} if prefix and self._extension(prefix) == NEWS]
 
-    def _resolve(self, raw: str) -> Kind:
+    def _resolve(self, raw: str) -> int:
         prefix, local = split(raw)
         if self._is_sitemap(prefix):
-            kind = _LOCAL.get(local.lower(), Kind.FOREIGN)
+            kind = _LOCAL.get(local.lower(), FOREIGN)
             if kind and local not in _LOCAL:
                 self.wrong_case = True
             return kind
@@ -118,14 +118,14 @@ class Scope:
             return (prefix, uri or "") == self.root and prefix not in _BY_NAME
         return not uri or uri == self.root[1] or is_protocol(uri)
 
-    def _extension(self, prefix: str) -> Kind:
+    def _extension(self, prefix: str) -> int:
         uri = self.namespace(prefix)
         if uri is None:
-            return _BY_NAME.get(prefix, Kind.FOREIGN)
+            return _BY_NAME.get(prefix, FOREIGN)
         match = _EXTENSION.search(uri)
         if match is None:
-            return Kind.FOREIGN
-        return Kind.XHTML if match[2] else _BY_NAME.get((match[1] or "").lower(), Kind.FOREIGN)
+            return FOREIGN
+        return XHTML if match[2] else _BY_NAME.get((match[1] or "").lower(), FOREIGN)
 
 
 class Scopes:

@@ -13,11 +13,12 @@ import pyexpat
 from collections import Counter
 
 from sitemap_actor.core.reasons import Fault, FileKind, SkipReason
+from sitemap_actor.core.sitemaps import names
 from sitemap_actor.core.sitemaps.entries import BrokenFileError, Collector, RefusedFileError
 from sitemap_actor.core.sitemaps.exact import SitemapHandlers
 from sitemap_actor.core.sitemaps.fast import FastReader
 from sitemap_actor.core.sitemaps.feeds import ROOTS, FeedHandlers
-from sitemap_actor.core.sitemaps.names import PROTOCOL, Kind, Scopes, split
+from sitemap_actor.core.sitemaps.names import PROTOCOL, Scopes, split
 
 REGION = 131_072
 """Bytes gathered before they are read: some 700 entries."""
@@ -29,10 +30,10 @@ _MAX_NAMES = 10_000  # different names in one file; expat keeps each of them
 _MAX_DETOURS = 4  # how often one region goes back to the pattern after an entry that it could not read
 _END = b"</url>"
 _KINDS = {
-    Kind.URLSET: FileKind.URLSET,
-    Kind.URL: FileKind.URLSET,
-    Kind.INDEX: FileKind.INDEX,
-    Kind.SITEMAP: FileKind.INDEX,
+    names.URLSET: FileKind.URLSET,
+    names.URL: FileKind.URLSET,
+    names.INDEX: FileKind.INDEX,
+    names.SITEMAP: FileKind.INDEX,
 }
 
 
@@ -61,13 +62,17 @@ class XmlReader:
         self._rest = b""
         self._fed = 0
         self._in_cdata = False
-        self._root_end = -1
         self._parser = self._make_parser()
 
     @property
     def done(self) -> bool:
         """Whether no further byte can change anything."""
         return self.error is not None or self.refused is not None or self.trailing
+
+    @property
+    def _root_end(self) -> int:
+        """The position where the root's end tag starts, -1 before it was met."""
+        return -1 if self._handlers is None else self._handlers.root_end
 
     @property
     def rolling(self) -> bool:
@@ -266,16 +271,8 @@ class XmlReader:
             raise RefusedFileError(SkipReason.UNSUPPORTED_FORMAT, what)
         self._handlers = handlers
         self._parser.StartElementHandler = handlers.start
-        self._parser.EndElementHandler = self._on_end
+        self._parser.EndElementHandler = handlers.end
         handlers.start(name, attributes)
-
-    def _on_end(self, name: str) -> None:
-        handlers = self._handlers
-        if handlers is None:  # pragma: no cover - set with this handler
-            return
-        handlers.end(name)
-        if not handlers.depth:
-            self._root_end = self._parser.CurrentByteIndex
 
     def _on_doctype(self, name: str, *_rest: object) -> None:
         if name.lower() == "html":
