@@ -29,6 +29,8 @@ CREATE TABLE sitemap(
   massive INTEGER DEFAULT 0);
 CREATE TABLE many(
   page INTEGER PRIMARY KEY, sitemap INTEGER, cut INTEGER, cut_held INTEGER, unread INTEGER, fresh INTEGER);
+CREATE TABLE unsaved(kind INTEGER, page INTEGER, PRIMARY KEY(kind, page)) WITHOUT ROWID;
+CREATE TABLE told(page INTEGER PRIMARY KEY);
 CREATE TABLE stamped(page INTEGER PRIMARY KEY, ord REAL);
 CREATE TABLE changed(sitemap INTEGER, ord REAL, page INTEGER, PRIMARY KEY(sitemap, ord, page)) WITHOUT ROWID;
 """

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
-ROBOTS = "robots.txt"
-INPUT = "input"
-GUESS = "guess"
+from sitemap_actor.core.reading import GUESS, INPUT
+from sitemap_actor.core.reading import ROBOTS_TXT as ROBOTS
+
+__all__ = ["GUESS", "INPUT", "ROBOTS"]
 
 DEAD_AFTER_NOT_THERE = 3
 DEAD_AFTER_FAILED = 10

@@ -7,7 +7,8 @@ place in the state, so the next run finds it again. Silent updates (stamped, gai
 # ruff: noqa: S608 - the queries are put together from constants of this package; every value is bound
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from sitemap_actor.core.clock import iso
 from sitemap_actor.core.reasons import ChangeType
 from sitemap_actor.core.report import Row
 
-_TYPES = {
+TYPES = {
     Kind.NEW: ChangeType.NEW,
     Kind.MODIFIED: ChangeType.MODIFIED,
     Kind.REMOVED: ChangeType.REMOVED,
@@ -39,6 +40,8 @@ _NOT_CHANGED = (
     " AND p.state = 1 AND p.why IS NULL"
     f" AND NOT EXISTS(SELECT 1 FROM verdict v WHERE v.kind = {Kind.MODIFIED:d} AND v.page = n.page)"
     f" AND NOT EXISTS(SELECT 1 FROM verdict v WHERE v.kind = {Kind.HELD_MODIFIED:d} AND v.page = n.page)"
+    " AND NOT EXISTS(SELECT 1 FROM told t WHERE t.page = n.page)"
+    f" AND NOT EXISTS(SELECT 1 FROM unsaved u WHERE u.kind = {Kind.MODIFIED:d} AND u.page = n.page)"
     " ORDER BY n.page"
 )
 
@@ -60,6 +63,48 @@ class Plan:
     sources: Mapping[int, Source]
     quota: int
     include_existing: bool
+    aside: int = 0
+    """Listed pages whose row cannot be saved in this run (`set_aside`)."""
+    existing_aside: int = 0
+
+    def set_aside(self, saved_before: Callable[[str], bool]) -> None:
+        """Leave out the rows of pages (canonical URLs) of which an earlier life of this run saved a row. What moves the
+        state on waits for the next run; an existing row is simply there already.
+        """
+        db = self.comparison.db
+        for kind in ROWS:
+            rows = db.execute(
+                "SELECT v.page, p.key FROM verdict v JOIN page p ON p.id = v.page WHERE v.kind = ?", (kind,)
+            )
+            again = [(kind, page) for page, key in rows.fetchall() if saved_before(key)]
+            db.executemany("INSERT INTO unsaved VALUES(?, ?)", again)
+            db.executemany("DELETE FROM verdict WHERE kind = ? AND page = ?", again)
+            self.comparison.counts[kind] = self.comparison.counts.get(kind, 0) - len(again)
+            self.aside += len(again) if kind is not Kind.REMOVED else 0
+        if self.include_existing:
+            rows = db.execute(f"SELECT n.page, p.key {JUDGED}{_NOT_CHANGED}")
+            there = [(page,) for page, key in rows.fetchall() if saved_before(key)]
+            db.executemany("INSERT INTO told VALUES(?)", there)
+            self.existing_aside = len(there)
+
+    def saved_by_kind(self, saved: int) -> dict[Kind, int]:
+        """Of the first `saved` rows of the plan, how many are of each kind."""
+        done = {}
+        for kind, planned in self.planned.items():
+            done[kind] = min(saved, planned)
+            saved -= done[kind]
+        return done
+
+    def silent_by_reason(self) -> Counter[str]:
+        """How many listed pages are remembered silently for each reason."""
+        return Counter(
+            dict(
+                self.comparison.db.execute(
+                    "SELECT p.why, count(*) FROM verdict v JOIN page p ON p.id = v.page"
+                    f" WHERE v.kind IN ({Kind.SILENT_NEW:d}, {Kind.SILENT_MOVED:d}, {Kind.SILENT:d}) GROUP BY p.why"
+                )
+            )
+        )
 
     @property
     def planned(self) -> dict[Kind, int]:
@@ -81,7 +126,7 @@ class Plan:
         """How many existing rows are to be saved."""
         if not self.include_existing:
             return 0
-        return self.comparison.unchanged
+        return self.comparison.unchanged - self.aside - self.existing_aside
 
     def rows(self) -> Iterator[list[Row]]:
         """The rows in the order of saving, up to 1,000 at a time; existing ones last."""
@@ -114,7 +159,7 @@ class Plan:
             "sourceSitemap": source.url if source is not None else None,
             "site": self.site_key,
             "fetchedAt": (source.fetched_at if source is not None and not removed else "") or iso(now),
-            "changeType": _TYPES[kind] if kind is not None else ChangeType.EXISTING,
+            "changeType": TYPES[kind] if kind is not None else ChangeType.EXISTING,
             "previousLastmod": kept if kind is Kind.MODIFIED else None,
             "firstSeenAt": iso(first if first is not None else now),
         }
@@ -137,7 +182,6 @@ def settle(plan: Plan, saved: int, fingerprint: str, *, capped: bool) -> SiteFac
 def _mark_saved(plan: Plan, saved: int) -> None:
     """Enter into `unsaved` the pages whose row was planned or due, and is not saved."""
     db = plan.comparison.db
-    db.execute("CREATE TABLE unsaved(kind INTEGER, page INTEGER, PRIMARY KEY(kind, page)) WITHOUT ROWID")
     left = saved
     for kind, planned in plan.planned.items():
         done = min(left, planned)
