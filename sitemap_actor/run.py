@@ -75,6 +75,8 @@ class Run:
     """Settle what an answer means for its host, while the request still has its turn (middlewares/doors.py)."""
     flush: Callable[[], Awaitable[None]] = _nothing
     """Save every row that waits (pipelines/deliver.py puts it here)."""
+    feeds_failed: bool = False
+    """A row could not be written to a feed, or a feed could not be stored (exporters/feeds.py)."""
     feeds_closed: asyncio.Event = field(default_factory=asyncio.Event)
     """Every feed is closed and stored, or has failed (exporters/feeds.py)."""
     _shared_budget: Budget | None = None

@@ -145,6 +145,8 @@ class SiteCloseExtension:
                     session.closing = True
                     session.state.close()
                 self._memory.sessions.pop(reading, None)
+            if session is not None and not reading.report.summary:
+                reading.report.summary = {"flags": sorted(session.flags)}
             if not reading.closed:
                 reading.settle()
             logger.info("%s: %s", reading.site.entry, reading.report.message)
@@ -216,8 +218,7 @@ class SiteCloseExtension:
             return
         if self._crawler.get_extension(RowFeedExporter) is not None:
             await self._run.feeds_closed.wait()
-            stats = self._crawler.stats.get_stats() if self._crawler.stats is not None else {}
-            if any(name.startswith("feedexport/failed_count/") for name in stats):
+            if self._run.feeds_failed:
                 logger.error("A feed was not stored, so what it held is reported again by the next run")
                 return
         for session, prepared in self._pending:
