@@ -30,10 +30,10 @@ class World:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.host = {url: HOSTS[0] for url in FILES}
+        self.host = dict.fromkeys(FILES, HOSTS[0])
         self.files: dict[str, dict[str, str | None]] = {url: {} for url in FILES}
         self.here = {url for url in FILES if rng.random() < 0.7}
-        self.rolling = {url: False for url in FILES}
+        self.rolling = dict.fromkeys(FILES, False)
         self.silent: dict[str, str] = {}
         for number in range(rng.randint(0, 14)):
             self._add(number)
