@@ -110,6 +110,7 @@ FEED_STORE_EMPTY = True
 
 EXTENSIONS = {
     "sitemap_actor.extensions.row_stats.RowStats": 0,
+    "sitemap_actor.extensions.collector.CollectorExtension": 5,
     "sitemap_actor.extensions.stop.StopExtension": 10,
     "sitemap_actor.extensions.settle.SettleExtension": 20,
     "sitemap_actor.extensions.reporter.ReporterExtension": 30,
