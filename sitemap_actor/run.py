@@ -4,6 +4,7 @@ It holds no rule of its own: the job says what is wanted, the host book what is 
 gate when a request may leave, the stop whether the run is ending.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from sitemap_actor.core.job import Job, Notes, Site
 from sitemap_actor.core.memory import Memory, NoMemory
 from sitemap_actor.core.reading import Budget, SiteReading
 from sitemap_actor.core.report import RunReport, StopReason
+from sitemap_actor.core.resume import NoResume, Resume
 from sitemap_actor.download.gate import Gate
 
 if TYPE_CHECKING:
@@ -47,12 +49,20 @@ class Run:
     """What went wrong inside, if something did: the run is reported as failed."""
     memory: Memory = field(default_factory=NoMemory)
     """What earlier runs left for this one to know while it reads."""
+    resume: Resume = field(default_factory=NoResume)
+    """What an earlier life of this run was done with already."""
+    rows_given: int = 0
+    """Rows that were handed to the sink's buffer so far (pipelines/deliver.py counts)."""
+    rows_settled: int = 0
+    """Rows, from the first one given on, that the sink has settled: saved, refused or left out."""
     stop: Callable[[StopReason | None], None] = lambda reason: None
     """End the run early for a reason (extensions/stop.py puts it here)."""
     answered: Callable[[Request, Response], None] = lambda request, response: None
     """Settle what an answer means for its host, while the request still has its turn (middlewares/doors.py)."""
     flush: Callable[[], Awaitable[None]] = _nothing
     """Save every row that waits (pipelines/deliver.py puts it here)."""
+    feeds_closed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Every feed is closed and stored, or has failed (exporters/feeds.py)."""
     _shared_budget: Budget | None = None
     _robots: "RobotsTxt | None" = None
 

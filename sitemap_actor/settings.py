@@ -101,6 +101,7 @@ ITEM_PIPELINES = {
     "sitemap_actor.pipelines.page_robots.PageRobotsPipeline": 300,
     "sitemap_actor.pipelines.dedup.DedupPipeline": 400,
     "sitemap_actor.pipelines.deliver.DeliverPipeline": 900,
+    "sitemap_actor.pipelines.rows_as_items.RowsAsItemsPipeline": 950,
 }
 FEED_EXPORTERS = {
     "csv": "sitemap_actor.exporters.rows.CsvRowsExporter",
@@ -123,6 +124,10 @@ EXTENSIONS = {
     "sitemap_actor.extensions.settle.SettleExtension": 20,
     "sitemap_actor.extensions.reporter.ReporterExtension": 30,
     "scrapy.extensions.corestats.CoreStats": None,  # RowStats is it, with rows counted instead of batches
+    "sitemap_actor.extensions.progress.ProgressExtension": 40,
+    "sitemap_actor.extensions.closing.ClosingExtension": 50,
+    "sitemap_actor.exporters.feeds.RowFeedExporter": 0,
+    "scrapy.extensions.feedexport.FeedExporter": None,  # RowFeedExporter is it
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.memusage.MemoryUsage": None,
 }

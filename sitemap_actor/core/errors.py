@@ -2,6 +2,7 @@
 
     SitemapActorError
     ├── InputProblem            a value of the input makes the run meaningless: field, value, message
+    ├── DeliveryError           rows could not be saved, or not charged: saved, why
     └── FetchError              a request brought no answer: reason, detail, retryable
         ├── TimeoutFetchError   a step, or the whole file, took too long                (timeout, retryable)
         ├── DnsError            the name has no address                                 (dns_error, retryable)
@@ -35,6 +36,18 @@ class InputProblem(SitemapActorError):
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"
+
+
+class DeliveryError(SitemapActorError):
+    """The place that rows go to gave out: the first `saved` of the rows given are settled, the others are not saved."""
+
+    def __init__(self, saved: int, why: str) -> None:
+        super().__init__(saved, why)
+        self.saved = saved
+        self.why = why
+
+    def __str__(self) -> str:
+        return self.why
 
 
 class FetchError(SitemapActorError):

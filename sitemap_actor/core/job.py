@@ -362,14 +362,15 @@ def _problem_of(error: Any, given: Mapping[str, Any]) -> InputProblem:
 def _since(job: Job, notes: Notes) -> float | None:
     if job.changed_since is None:
         return None
-    instant: float | None = lastmod.parse_since(job.changed_since)
-    if instant is None:
+    try:
+        return lastmod.parse_since(job.changed_since)
+    except ValueError:
         shown = _shown(job.changed_since)
         message = (
             f"changedSince: {shown!r} is not a date the Actor can read; YYYY-MM-DD or an ISO date and time is needed."
         )
         notes.problems.append(InputProblem("changedSince", shown, message))
-    return instant
+        return None
 
 
 def _check_patterns(job: Job, notes: Notes) -> None:

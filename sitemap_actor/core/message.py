@@ -26,6 +26,9 @@ def run_message(report: RunReport, broken: str | None = None) -> str:
         sentences.append(_saved(report))
     if counts.not_saved_at_spending_limit:
         sentences.append(f"{_urls(counts.not_saved_at_spending_limit)} were ready but not saved.")
+    refused = report.extra.get("refusedRows", {}).get("count", 0)
+    if refused:
+        sentences.append(f"{_urls(refused)} {_are(refused)} not saved because the dataset refused them.")
     if counts.disallowed:
         sentences.append(f"{_urls(counts.disallowed)} {_are(counts.disallowed)} disallowed by robots.txt.")
     sentences += _troubles(report)

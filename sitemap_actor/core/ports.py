@@ -19,11 +19,15 @@ class Sink(Protocol):
     async def deliver(self, rows: Sequence[Row]) -> int:
         """Save `rows` in their order and charge for them; return how many, from the front, were saved.
 
-        Fewer than given means that the spending limit was reached at the first row left out.
+        Fewer than given means that the spending limit was reached at the first row left out. Raises `DeliveryError` where
+        rows can be neither saved nor charged.
         """
 
-    def saved_before(self, site: str, url: str) -> bool:
-        """Whether an earlier life of this run saved this row already."""
+    def take_refused(self) -> list[tuple[Row, str]]:
+        """The rows delivered since the last call that the place refuses to hold (they count as settled), with why."""
+
+    def saved_before(self, site: str, key: str) -> bool:
+        """Whether an earlier life of this run saved the page whose canonical URL is `key`."""
 
     def saved_before_count(self) -> int:
         """How many rows an earlier life of this run saved."""
@@ -38,11 +42,11 @@ class Sink(Protocol):
 class RecordStore(Protocol):
     """Where REPORT, SKIPPED and the other records go."""
 
+    async def begin(self) -> None:
+        """A run begins: where the place outlives runs, an earlier run's records are put away."""
+
     async def write(self, name: str, body: bytes, content_type: str) -> None:
         """Write one record, replacing an earlier one of that name."""
-
-    async def delete(self, name: str) -> None:
-        """Delete a record, if it is there."""
 
     def where(self) -> str:
         """Where a person finds the records, for the closing line."""

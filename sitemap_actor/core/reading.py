@@ -13,7 +13,6 @@ from sitemap_actor.core.conduct import COMMON_PATHS
 from sitemap_actor.core.job import Job, Site
 from sitemap_actor.core.reasons import WORDS, SkipReason, Stage
 from sitemap_actor.core.report import (
-    MAX_UNREAD_ENTRIES,
     FileStatus,
     RunReport,
     SitemapReport,
@@ -59,6 +58,7 @@ class SiteReading:
     capped: bool = False
     """A limit on URLs was reached for this site: nothing more of it is read."""
     skipped_for: SkipReason | None = None
+    skipped_detail: str | None = None
     waiting: deque[SitemapReport] = field(default_factory=deque)
     """Open files that are not asked for yet."""
     in_flight: int = 0
@@ -83,7 +83,6 @@ class SiteReading:
     """By canonical address: the file that was read from there."""
     _past_cap: deque[SitemapReport] = field(default_factory=deque)
     """The first files past `maxSitemaps`: another file that need not be asked for makes room for one of them."""
-    _unread_entries: int = 0
 
     @classmethod
     def of(cls, site: Site, job: Job, run: RunReport, budget: Budget) -> "SiteReading":
@@ -192,12 +191,11 @@ class SiteReading:
         if was_open:
             self.open_files.discard(file.url)
             self.budget.give_back()
-        elif self._unread_entries < MAX_UNREAD_ENTRIES:
-            self._unread_entries += 1
+        elif self.run.room_for_unread(self.report):
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
-        if reason is SkipReason.MAX_SITEMAPS and self._unread_entries < MAX_UNREAD_ENTRIES:
+        if reason is SkipReason.MAX_SITEMAPS and self.report.sitemaps and self.report.sitemaps[-1] is file:
             self._past_cap.append(file)
             self._note_skip(file, found_in)
             return []
@@ -217,7 +215,7 @@ class SiteReading:
         while self._past_cap and not self.capped and self.budget.take():
             file = self._past_cap.popleft()
             self.run.unskip(Skip(file.url, self.site.key, Stage.SITEMAP, SkipReason.MAX_SITEMAPS))
-            self._unread_entries -= 1
+            self.report.unread_entries -= 1
             file.reason = file.detail = None
             self._seen[canonical(file.url)] = file
             self.open_files.add(file.url)
@@ -250,7 +248,7 @@ class SiteReading:
 
     def skip_site(self, reason: SkipReason, detail: str | None) -> None:
         """The site is left alone as a whole: its robots.txt closed it, or the run ended before it was reached."""
-        self.skipped_for = reason
+        self.skipped_for, self.skipped_detail = reason, detail
         self.run.skip(Skip(self.site.entry, self.site.key, Stage.SITE, reason, detail))
 
     def abandon(self) -> None:
@@ -302,11 +300,16 @@ def site_message(reading: SiteReading) -> str:
     report = reading.report
     read = sum(1 for file in report.sitemaps if file.status in _READ)
     if reading.skipped_for is not None:
-        return f"Skipped: {WORDS.get(reading.skipped_for, reading.skipped_for)}."
+        return f"Skipped: {_in_words(reading.skipped_for, reading.skipped_detail)}."
     if not report.sitemaps:
         return f"No sitemap found: {reading.why_none}."
-    files = f"{read} of {len(report.sitemaps) + report.unread_files} sitemap files read"
     if read:
-        return f"{files[0].upper()}{files[1:]}, {report.saved:,} URLs saved."
+        files = f"{read:,} of {len(report.sitemaps) + report.unread_files:,} sitemap files read"
+        return f"{files}, {report.saved:,} URL{'' if report.saved == 1 else 's'} saved."
     first = next(file for file in report.sitemaps if file.reason is not None)
-    return f"No sitemap could be read: {WORDS.get(first.reason, first.reason) if first.reason else 'unknown'}."
+    return f"No sitemap could be read: {_in_words(first.reason, first.detail)}."
+
+
+def _in_words(reason: SkipReason | None, detail: str | None) -> str:
+    words = WORDS[reason] if reason is not None else "no reason is known"
+    return f"{words} ({detail})" if detail and detail not in words else words

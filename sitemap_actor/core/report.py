@@ -21,8 +21,11 @@ Row: TypeAlias = dict[str, Any]
 MAX_SKIPS_KEPT = 50_000
 SKIPS_PER_RECORD = 10_000
 MAX_UNREAD_ENTRIES = 1_000
+MAX_UNREAD_ENTRIES_OF_RUN = 20_000
+"""A thousand sites with a thousand unread files each would not fit into memory."""
 MAX_SECTIONS = 50
 _SECTIONS_HELD = 5_000
+_UNWRITTEN = frozenset({"tally", "batches_out"})
 
 
 class Result(StrEnum):
@@ -139,6 +142,10 @@ class SitemapReport:
     newest_lastmod: str | None = None
     rolling: bool = False
     faults: Counter[Fault] = field(default_factory=Counter)
+    tally: Counter[str] = field(default_factory=Counter)
+    """What became of the entries of this file, by the names of `Counts` (not in the record)."""
+    batches_out: int = 0
+    """Batches of this file that are not through the pipelines yet (not in the record)."""
 
     def conclude(self, status: FileStatus, reason: SkipReason | None, detail: str | None) -> None:
         """Say what came of the file."""
@@ -150,7 +157,7 @@ class SitemapReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry as the record has it."""
-        entry = {_camel(item.name): getattr(self, item.name) for item in fields(self)}
+        entry = {_camel(item.name): getattr(self, item.name) for item in fields(self) if item.name not in _UNWRITTEN}
         entry["faults"] = {str(fault): count for fault, count in sorted(self.faults.items()) if count}
         return entry
 
@@ -169,6 +176,8 @@ class SiteReport:
     common_paths_tried: list[str] = field(default_factory=list)
     sections: Counter[str] = field(default_factory=Counter)
     sitemaps: list[SitemapReport] = field(default_factory=list)
+    unread_entries: int = 0
+    """How many of `sitemaps` are files that were never asked for because of a limit."""
     unread_files: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
     """What monitor mode adds (its counts and flags)."""
@@ -236,9 +245,18 @@ class RunReport:
         self.changes: list[Row] = []
         """Saved change rows (new, removed, modified) in the order saved; at most `maxChanges` of them."""
         self.extra: dict[str, Any] = {}
+        self._unread_entries = 0
         self._skipped_once: set[int] = set()
         for entry in notes.skipped:
             self.skip(Skip(entry.value, None, Stage.INPUT, entry.reason, entry.detail))
+
+    def room_for_unread(self, site: SiteReport) -> bool:
+        """Whether another file that was never asked for becomes an entry; the others are only counted."""
+        if site.unread_entries >= MAX_UNREAD_ENTRIES or self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
+            return False
+        site.unread_entries += 1
+        self._unread_entries += 1
+        return True
 
     def skip(self, skip: Skip) -> None:
         """Note a skip; the same address for the same reason is noted once (as far as skips are kept)."""

@@ -64,6 +64,12 @@ class UrlBatch:
     def __len__(self) -> int:
         return len(self.urls)
 
+    def note(self, count: str, by: int) -> None:
+        """Add to a count of the run (a field of `Counts`), and to the file's share of it."""
+        counts = self.reading.run.counts
+        setattr(counts, count, getattr(counts, count) + by)
+        self.file.tally[count] += by
+
     def refuse(self, indices: Iterable[int], reason: SkipReason | str) -> None:
         """Take the pages at `indices` out, or mark them as remembered silently for `reason`."""
         if not self.remember:

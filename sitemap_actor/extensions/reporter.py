@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Iterable
 from typing import Any, Self
 
 from scrapy import signals as scrapy_signals
@@ -13,7 +14,8 @@ from sitemap_actor.core.message import run_message
 from sitemap_actor.core.ports import RecordStore
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.core.report import Result, StopReason
-from sitemap_actor.exporters.records import records_of
+from sitemap_actor.exporters.feeds import RowFeedExporter
+from sitemap_actor.exporters.records import Record, interim_records_of, records_of
 from sitemap_actor.run import Run, run_of
 
 logger = logging.getLogger(__name__)
@@ -30,23 +32,26 @@ _CLOSED_BY_SCRAPY = {
 class ReporterExtension:
     """Keeps REPORT, SKIPPED and the other records up to date in the record store that the settings name."""
 
-    def __init__(self, run: Run, store: RecordStore) -> None:
+    def __init__(self, crawler: Crawler, run: Run, store: RecordStore) -> None:
+        self._crawler = crawler
         self._run = run
         self._store = store
         self._task: asyncio.Task[None] | None = None
+        self._skips_written = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the record store."""
         store = build_from_crawler(load_object(crawler.settings["SITEMAP_RECORD_STORE"]), crawler)
-        extension = cls(run_of(crawler), store)
+        extension = cls(crawler, run_of(crawler), store)
         crawler.signals.connect(extension.spider_opened, signal=scrapy_signals.spider_opened)
         crawler.signals.connect(extension.spider_error, signal=scrapy_signals.spider_error)
         crawler.signals.connect(extension.spider_closed, signal=scrapy_signals.spider_closed)
         return extension
 
-    def spider_opened(self) -> None:
-        """Begin the rewriting."""
+    async def spider_opened(self) -> None:
+        """Put away what an earlier run left, and begin the rewriting."""
+        await self._store.begin()
         self._task = asyncio.create_task(self._rewrite())
 
     def spider_error(self, failure: Any) -> None:
@@ -57,11 +62,18 @@ class ReporterExtension:
         """Bring the report to its end and write it."""
         if self._task is not None:
             self._task.cancel()
+        if self._has_feeds():
+            await self._run.feeds_closed.wait()
         self._conclude(reason)
-        await self._write()
+        unwritten = await self._write(records_of(self._run.report, time.time()))
         report = self._run.report
+        if unwritten:
+            report.message += f" These records could not be written: {', '.join(unwritten)}."
         logger.info("%s", report.message)
         logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
+
+    def _has_feeds(self) -> bool:
+        return self._crawler.get_extension(RowFeedExporter) is not None
 
     def _conclude(self, reason: str) -> None:
         run, report = self._run, self._run.report
@@ -84,15 +96,21 @@ class ReporterExtension:
     async def _rewrite(self) -> None:
         while True:
             await asyncio.sleep(REWRITE_SECS)
-            self._run.report.message = run_message(self._run.report, self._run.broken)
-            await self._write()
+            report = self._run.report
+            report.message = run_message(report, self._run.broken)
+            await self._write(interim_records_of(report, time.time(), self._skips_written))
+            self._skips_written = len(report.skips)
 
-    async def _write(self) -> None:
-        """Write every record; a store that refuses one is told in the log, and the others are still tried."""
+    async def _write(self, records: Iterable[Record]) -> list[str]:
+        """Write the records and return the names of those that the store refused: told, but no reason to fail a run whose
+        rows are all saved.
+        """
         self._run.finish_hosts()
-        for record in records_of(self._run.report, time.time()):
+        unwritten = []
+        for record in records:
             try:
                 await self._store.write(record.name, record.body, record.content_type)
-            except Exception:
-                logger.exception("The record %s could not be written", record.name)
-                self._run.broken = self._run.broken or f"the record {record.name} could not be written"
+            except Exception as error:
+                logger.error("The record %s could not be written: %s", record.name, error, exc_info=not str(error))
+                unwritten.append(record.name)
+        return unwritten

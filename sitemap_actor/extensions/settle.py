@@ -42,12 +42,13 @@ class SettleExtension:
         """One batch fewer is on its way."""
         if isinstance(item, UrlBatch):
             item.reading.batches_out -= 1
+            item.file.batches_out -= 1
             self._look(item.reading)
 
     def batch_failed(self, item: Any, failure: Any) -> None:
         """A batch broke a pipeline: an internal error, which fails the run; its rows are lost, and said to be."""
         if isinstance(item, UrlBatch):
-            self._run.report.counts.not_saved += len(item)
+            item.note("not_saved", len(item))
         self.batch_through(item)
         self._run.fail(f"rows were lost because of an internal error: {failure.type.__name__}")
 

@@ -57,9 +57,15 @@ class FileRecordStore:
         """Write one record, replacing an earlier one of that name."""
         self.write_now(name, body, content_type)
 
-    async def delete(self, name: str) -> None:
-        """Delete a record, if it is there."""
-        self._path(name).unlink(missing_ok=True)
+    async def begin(self) -> None:
+        """Delete an earlier run's records: its SKIPPED-2 would not be this run's."""
+        self.begin_now()
+
+    def begin_now(self) -> None:
+        """As `begin`, for callers outside the event loop."""
+        for pattern in ("REPORT*", "SKIPPED*", "SUMMARY*", "CHANGES*"):
+            for path in self._folder.glob(pattern):
+                path.unlink(missing_ok=True)
 
     def where(self) -> str:
         """The folder, as a person would type it."""

@@ -60,7 +60,7 @@ class DedupPipeline:
                 kept.add(digest)
             elif digest in kept or digest in own:
                 batch.file.faults[Fault.DUPLICATE_ENTRY] += 1
-        self._run.report.counts.duplicates += mask.count(False)
+        batch.note("duplicates", mask.count(False))
         batch.keep(mask)
         return [digest for digest, new in zip(digests, mask, strict=True) if new]
 
@@ -72,7 +72,7 @@ class DedupPipeline:
         entry = batch.reading.site.entry
         left = cap - self._per_site.get(entry, 0)
         if len(digests) > left:
-            self._run.report.counts.not_saved += len(digests) - left
+            batch.note("not_saved", len(digests) - left)
             batch.reading.capped = True
             batch.cut(left)
             digests = digests[:left]

@@ -17,18 +17,20 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from sitemap_actor.core.errors import DeliveryError
 from sitemap_actor.core.ports import Sink
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import ChangeType
-from sitemap_actor.core.report import Row, StopReason
+from sitemap_actor.core.report import Row, SitemapReport, StopReason
 from sitemap_actor.core.rows import BATCH_SIZE, Batch, ChangeBatch, UrlBatch
+from sitemap_actor.core.urls import canonical
 from sitemap_actor.run import Run, run_of
 
 logger = logging.getLogger(__name__)
 
 MAX_WAIT_SECS = 2.0
 MAX_BUFFERED_ROWS = 4 * BATCH_SIZE
-MAX_CALL_BYTES = 4_500_000  # the platform takes 5 MB a call
+MAX_REFUSED_SAMPLES = 100
 _CHANGES = frozenset({ChangeType.NEW, ChangeType.REMOVED, ChangeType.MODIFIED})
 
 _segments = re.compile(r"^https?://[^/?#\n]*(/[^/?#\n]*)?", re.IGNORECASE | re.MULTILINE).findall
@@ -40,6 +42,8 @@ class _Waiting:
 
     row: Row
     reading: SiteReading
+    file: SitemapReport | None
+    instant: float | None
 
 
 class DeliverPipeline:
@@ -51,6 +55,7 @@ class DeliverPipeline:
         self._left = run.job.row_cap
         self._buffer: list[_Waiting] = []
         self._full = False
+        self._refused: list[dict[str, str]] = []
         self._lock = asyncio.Lock()
         self._room = asyncio.Event()
         self._flusher: asyncio.Task[None] | None = None
@@ -73,8 +78,8 @@ class DeliverPipeline:
 
     async def process_item(self, batch: Batch) -> Batch:
         """Count and pass on, or buffer for the sink."""
+        self._drop_saved_before(batch)
         if isinstance(batch, UrlBatch):
-            self._drop_saved_before(batch)
             self._cut_at_cap(batch)
         if not len(batch):
             raise DropItem("no row of this batch is left")
@@ -98,6 +103,7 @@ class DeliverPipeline:
         try:
             await self.flush()
         finally:
+            self._count_unseen(self._sink.saved_before_count())
             charged = self._sink.charged()
             self._run.report.charged = (
                 {str(event): count for event, count in charged.items()} if charged is not None else None
@@ -106,24 +112,37 @@ class DeliverPipeline:
 
     # --- limits
 
-    def _drop_saved_before(self, batch: UrlBatch) -> None:
+    def _drop_saved_before(self, batch: Batch) -> None:
         """Rows that an earlier life of this run saved are neither saved nor charged again."""
         sink = self._sink
         if sink is None or not sink.saved_before_count():
             return
         site = batch.reading.site.key
-        again = [index for index, url in enumerate(batch.urls) if sink.saved_before(site, url)]
+        if isinstance(batch, ChangeBatch):
+            batch.changes = [row for row in batch.changes if not sink.saved_before(site, canonical(row["url"]))]
+            return
+        again = [index for index, key in enumerate(batch.keys) if sink.saved_before(site, key)]
         if again:
-            self._run.report.counts.saved_before += len(again)
+            batch.note("saved_before", len(again))
+            batch.reading.report.saved += len(again)
             batch.drop(again)
+
+    def _count_unseen(self, saved_before: int) -> None:
+        """Rows of an earlier life that this one did not come across (their files were not read again, or the run ended
+        first) were listed then; with them the totals hold for the run as a whole.
+        """
+        counts = self._run.report.counts
+        unseen = saved_before - counts.saved_before
+        counts.saved_before += unseen
+        if not self._run.job.conduct.remembers:
+            counts.listed += unseen
 
     def _cut_at_cap(self, batch: UrlBatch) -> None:
         """Reserve room under `maxUrls`; at the first row without room the run ends."""
-        counts = self._run.report.counts
         if self._full or self._run.ending:
-            counts.not_saved += len(batch)
+            batch.note("not_saved", len(batch))
             if self._full:
-                counts.not_saved_at_spending_limit += len(batch)
+                self._run.report.counts.not_saved_at_spending_limit += len(batch)
             batch.cut(0)
             return
         if self._left is None:
@@ -132,7 +151,7 @@ class DeliverPipeline:
         if over >= 0:
             self._run.stop(StopReason.MAX_URLS)
         if over > 0:
-            counts.not_saved += over
+            batch.note("not_saved", over)
             batch.cut(self._left)
         self._left -= len(batch)
 
@@ -140,7 +159,8 @@ class DeliverPipeline:
 
     async def _put(self, batch: Batch) -> None:
         """Buffer the batch's rows; wait only while the buffer is full."""
-        self._buffer += [_Waiting(row, batch.reading) for row in batch.rows()]
+        self._buffer += _waiting(batch)
+        self._run.rows_given += len(batch)
         if len(self._buffer) >= BATCH_SIZE:
             await self._deliver_some()
         elif self._flusher is None or self._flusher.done():
@@ -163,29 +183,65 @@ class DeliverPipeline:
             if not waiting:
                 return
             if self._full:
-                self._leave_out(len(self._buffer))
+                self._leave_out(self._buffer)
                 self._buffer.clear()
                 return
             assert self._sink is not None  # noqa: S101 - only a sink has a buffer
-            rows = [item.row for item in waiting]
-            saved = await self._sink.deliver(rows)
+            failure: DeliveryError | None = None
+            try:
+                saved = await self._sink.deliver([item.row for item in waiting])
+            except DeliveryError as error:
+                saved, failure = error.saved, error
             del self._buffer[: len(waiting)]
-            self._note_rows(waiting[:saved])
-            if saved < len(rows):
+            self._note_rows(self._without_refused(waiting[:saved]))
+            if failure is not None:
+                self._give_up(waiting[saved:], failure)
+            elif saved < len(waiting):
                 self._full = True
-                self._leave_out(len(rows) - saved)
+                self._leave_out(waiting[saved:])
                 self._run.stop(StopReason.SPENDING_LIMIT)
+            self._run.rows_settled += saved
 
-    def _leave_out(self, count: int) -> None:
-        self._run.report.counts.not_saved += count
-        self._run.report.counts.not_saved_at_spending_limit += count
+    def _leave_out(self, waiting: Sequence[_Waiting]) -> None:
+        """Count rows that the spending limit does not pay for."""
+        self._note_not_saved(waiting)
+        self._run.report.counts.not_saved_at_spending_limit += len(waiting)
+
+    def _give_up(self, waiting: Sequence[_Waiting], error: DeliveryError) -> None:
+        """The place that rows go to gave out: what is left is counted as not saved, and the run fails."""
+        logger.error("Rows could not be saved: %s", error)
+        self._note_not_saved([*waiting, *self._buffer])
+        self._buffer.clear()
+        self._run.fail(f"rows could not be saved or charged ({error})")
+
+    def _without_refused(self, waiting: list[_Waiting]) -> list[_Waiting]:
+        """The rows that were saved; those that the place refused to hold are told in REPORT, and fail no run."""
+        assert self._sink is not None  # noqa: S101 - only a sink has a buffer
+        refused = {id(row): why for row, why in self._sink.take_refused()}
+        if not refused:
+            return waiting
+        out = [item for item in waiting if id(item.row) in refused]
+        self._note_not_saved(out)
+        extra = self._run.report.extra.setdefault("refusedRows", {"count": 0, "samples": []})
+        extra["count"] += len(out)
+        samples = [{"url": item.row["url"], "why": refused[id(item.row)]} for item in out]
+        extra["samples"] += samples[: MAX_REFUSED_SAMPLES - len(extra["samples"])]
+        for sample in samples[:10]:
+            logger.error("Not saved: %s is %s", sample["url"], sample["why"])
+        return [item for item in waiting if id(item.row) not in refused]
+
+    def _note_not_saved(self, waiting: Sequence[_Waiting]) -> None:
+        self._run.report.counts.not_saved += len(waiting)
+        for item in waiting:
+            if item.file is not None:
+                item.file.tally["not_saved"] += 1
 
     # --- what was saved
 
     def _note_saved(self, batch: Batch) -> None:
         """Count a whole batch as saved."""
         if isinstance(batch, ChangeBatch):
-            self._note_rows([_Waiting(row, batch.reading) for row in batch.changes])
+            self._note_rows(_waiting(batch))
             return
         report = self._run.report
         report.counts.saved += len(batch)
@@ -196,20 +252,34 @@ class DeliverPipeline:
     def _note_rows(self, saved: Sequence[_Waiting]) -> None:
         """Count rows as saved, one by one: they may be of several sites, and of several kinds."""
         report = self._run.report
-        by_reading: dict[SiteReading, list[Row]] = {}
+        by_reading: dict[SiteReading, list[_Waiting]] = {}
         for item in saved:
-            by_reading.setdefault(item.reading, []).append(item.row)
-        for reading, rows in by_reading.items():
+            by_reading.setdefault(item.reading, []).append(item)
+        for reading, items in by_reading.items():
+            rows = [item.row for item in items]
             reading.report.add_sections(_sections([row["url"] for row in rows]))
             kinds = Counter(row.get("changeType") for row in rows)
             removed = kinds.get(ChangeType.REMOVED, 0)
             report.counts.removed += removed
             report.counts.saved += len(rows) - removed
             reading.report.saved += len(rows)
+            report.days.update([int(item.instant // 86_400) for item in items if item.instant is not None])
+            for file, count in Counter(item.file for item in items).items():
+                if file is not None:
+                    file.tally["saved"] += count
             for kind, count in kinds.items():
                 if kind is not None:
                     report.saved_by_type[kind] += count
             report.changes += [row for row in rows if row.get("changeType") in _CHANGES]
+
+
+def _waiting(batch: Batch) -> list[_Waiting]:
+    """The rows of a batch with what their saving is noted in."""
+    reading = batch.reading
+    if isinstance(batch, ChangeBatch):
+        return [_Waiting(row, reading, None, None) for row in batch.rows()]
+    file = batch.file
+    return [_Waiting(row, reading, file, when) for row, when in zip(batch.rows(), batch.instants, strict=True)]
 
 
 def _sections(urls: Sequence[str]) -> list[str]:

@@ -5,7 +5,6 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from sitemap_actor.core.report import Counts
 from sitemap_actor.core.rows import Batch, UrlBatch
 from sitemap_actor.run import run_of
 
@@ -13,9 +12,8 @@ from sitemap_actor.run import run_of
 class LastmodFilterPipeline:
     """Drops older pages, and undated ones unless they are asked for. Off without `changedSince`."""
 
-    def __init__(self, since: float, counts: Counts, *, keep_undated: bool) -> None:
+    def __init__(self, since: float, *, keep_undated: bool) -> None:
         self._since = since
-        self._counts = counts
         self._keep_undated = keep_undated
 
     @classmethod
@@ -24,7 +22,7 @@ class LastmodFilterPipeline:
         run = run_of(crawler)
         if run.job.changed_since_instant is None or run.job.conduct.remembers:
             raise NotConfigured
-        return cls(run.job.changed_since_instant, run.report.counts, keep_undated=run.job.include_urls_without_lastmod)
+        return cls(run.job.changed_since_instant, keep_undated=run.job.include_urls_without_lastmod)
 
     def process_item(self, batch: Batch) -> Batch:
         """Filter the columns."""
@@ -35,7 +33,7 @@ class LastmodFilterPipeline:
         dropped = mask.count(False)
         if dropped:
             undated = 0 if keep_undated else batch.instants.count(None)
-            self._counts.filtered_undated += undated
-            self._counts.filtered_older += dropped - undated
+            batch.note("filtered_undated", undated)
+            batch.note("filtered_older", dropped - undated)
             batch.keep(mask)
         return batch

@@ -72,16 +72,15 @@ class PageRobotsPipeline:
 
     def _refuse(self, batch: UrlBatch, indices: list[int], refusal: Refusal) -> None:
         """Count and list refused pages; in a batch that remembers, mark them."""
-        counts = self._run.report.counts
         if batch.remember:
             batch.refuse(indices, refusal.reason)
         elif refusal.reason is SkipReason.ROBOTS_TXT_DISALLOWED:
-            counts.disallowed += len(indices)
+            batch.note("disallowed", len(indices))
         elif refusal.reason is SkipReason.NOT_REACHED:
-            counts.not_saved += len(indices)
+            batch.note("not_saved", len(indices))
             return
         else:
-            counts.skipped += len(indices)
+            batch.note("skipped", len(indices))
         site, found_in = batch.reading.site.key, batch.file.url
         for index in indices:
             self._run.report.skip(Skip(batch.urls[index], site, Stage.URL, refusal.reason, refusal.detail, found_in))

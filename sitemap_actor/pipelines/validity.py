@@ -30,10 +30,9 @@ class ValidityPipeline:
         """Count, judge and filter."""
         if not isinstance(batch, UrlBatch):
             return batch
-        counts = self._run.report.counts
-        counts.listed += len(batch) + len(batch.unreadable)
+        batch.note("listed", len(batch) + len(batch.unreadable))
         for text in batch.unreadable:
-            counts.invalid += 1
+            batch.note("invalid", 1)
             self._skip(batch, text, SkipReason.INVALID_URL, "not UTF-8")
         judged = self._judge_of(batch).judge(batch.urls)
         batch.urls, batch.keys = judged.urls, judged.keys
@@ -42,7 +41,7 @@ class ValidityPipeline:
             self._refuse_invalid(batch, judged.refused)
         if not self._no_patterns and batch.keys and (unwanted := self._patterns.refused(batch.keys)):
             if not batch.remember:
-                counts.filtered_by_pattern += len(unwanted)
+                batch.note("filtered_by_pattern", len(unwanted))
             batch.refuse(unwanted, "pattern")
         return batch
 
@@ -55,12 +54,8 @@ class ValidityPipeline:
         return judge
 
     def _refuse_invalid(self, batch: UrlBatch, refused: list[tuple[int, SkipReason, str]]) -> None:
-        counts = self._run.report.counts
         for index, reason, detail in refused:
-            if reason is SkipReason.PRIVATE_ADDRESS:
-                counts.skipped += 1
-            else:
-                counts.invalid += 1
+            batch.note("skipped" if reason is SkipReason.PRIVATE_ADDRESS else "invalid", 1)
             self._skip(batch, batch.urls[index], reason, detail)
         batch.drop(index for index, _reason, _detail in refused)
 

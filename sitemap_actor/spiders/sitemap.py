@@ -23,7 +23,7 @@ from sitemap_actor.core.job import Job, Site
 from sitemap_actor.core.lastmod import LastmodJudge
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import Fault, FileKind, SkipReason, Stage
-from sitemap_actor.core.report import FileStatus, SitemapReport, Skip
+from sitemap_actor.core.report import FileStatus, SitemapReport, Skip, StopReason
 from sitemap_actor.core.rows import UrlBatch
 from sitemap_actor.core.sitemaps import Entries, Outcome, SitemapReader, outcome_of_unreadable
 from sitemap_actor.download.errors import Refusal
@@ -68,8 +68,13 @@ class SitemapSpider(Spider):
         self._waiting = list(self.job.site_list)
         for _ in range(self.job.conduct.sites_at_once):
             self._next_site()
-        while (request := await self._outbox.get()) is not None:
-            yield request
+        try:
+            while (request := await self._outbox.get()) is not None:
+                yield request
+        except asyncio.CancelledError:
+            # Scrapy shuts down (Ctrl-C, SIGTERM, a cancelled job): what waits at the gate must not hold it up.
+            self.run.stop(StopReason.ABORTED)
+            raise
 
     # --- sites
 
@@ -139,6 +144,11 @@ class SitemapSpider(Spider):
         reading.waiting.extend(files)
         while reading.waiting and reading.in_flight < FILES_AT_ONCE and not self.run.ending:
             file = reading.waiting.popleft()
+            children = self.run.resume.restore(reading, file)
+            if children is not None:
+                reading.waiting.extend(child for url in children if (child := reading.child(url, file)))
+                reading.waiting.extend(reading.finished(file))
+                continue
             other = reading.read_as(file.url)
             if other is not None:
                 file.conclude(FileStatus.OK, None, f"read already: {other.url} redirects to it")
@@ -204,6 +214,7 @@ class SitemapSpider(Spider):
             reading.in_flight -= 1
         for request in self._requests(reading, reading.finished(file)):
             yield request
+        self.crawler.signals.send_catch_log(signals.file_read, reading=reading, file=file)
         self._close_if_read(reading)
 
     def _is_worth_reading(self, reading: SiteReading, file: SitemapReport, response: SpooledResponse) -> bool:
@@ -250,6 +261,7 @@ class SitemapSpider(Spider):
                     yield request
             if entries.locs or entries.invalid:
                 reading.batches_out += 1
+                file.batches_out += 1
                 yield self._batch(reading, file, base_url, entries, judge)
             await asyncio.sleep(0)
         _note_outcome(file, reader.outcome, judge)
@@ -338,8 +350,17 @@ def _note_outcome(file: SitemapReport, outcome: Outcome, judge: LastmodJudge) ->
     file.kind, file.rolling = outcome.kind, outcome.rolling
     file.listed, file.children = outcome.entries, outcome.children
     file.faults.update(outcome.faults)
-    file.faults.update(judge.faults())
-    file.newest_lastmod = judge.newest
+    file.faults.update(_lastmod_faults(judge))
+    file.newest_lastmod = judge.newest[0] if judge.newest else None
     if file.depth and outcome.kind is FileKind.INDEX:
         file.faults[Fault.INDEX_IN_INDEX] += 1
     file.conclude(FileStatus(outcome.status), outcome.reason, outcome.detail)
+
+
+def _lastmod_faults(judge: LastmodJudge) -> dict[Fault, int]:
+    return {
+        Fault.LASTMOD_UNREADABLE: judge.unreadable,
+        Fault.LASTMOD_IN_FUTURE: judge.in_future,
+        Fault.LASTMOD_ZONE_MISSING: judge.zone_missing,
+        Fault.LASTMOD_ALL_EQUAL: int(judge.all_equal),
+    }

@@ -436,3 +436,29 @@ async def test_an_index_larger_than_the_cap_keeps_a_thousand_entries_and_counts_
     assert len(crawled.site["sitemaps"]) == 1_002
     assert crawled.site["unreadFiles"] == 499
     assert crawled.report["skipsByReason"]["max_sitemaps"] == 1_499
+
+
+async def test_rows_as_items_leave_one_by_one(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    serve(server, "/sitemap.xml", "/1", "/2", "/3")
+    crawled = await crawl(tmp_path, {"SITEMAP_ROWS_AS_ITEMS": True}, sites=server.origin)
+    assert crawled.urls == [f"{server.origin}/{number}" for number in (1, 2, 3)]
+    assert crawled.crawler.stats.get_value("item_scraped_count") == 3
+
+
+async def test_scrapys_figures_count_rows(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    serve(server, "/sitemap.xml", "/1", "/2", "/3")
+    crawled = await crawl(tmp_path, sites=server.origin)
+    assert crawled.crawler.stats.get_value("item_scraped_count") == 3
+
+
+async def test_a_feed_that_cannot_be_stored_fails_the_run(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    serve(server, "/sitemap.xml", "/1")
+    (tmp_path / "a-file").write_text("")
+    crawled = await crawl(
+        tmp_path, {"FEEDS": {tmp_path / "a-file" / "rows.csv": {"format": "csv"}}}, sites=server.origin
+    )
+    assert crawled.report["result"] == "failed"
+    assert "feed" in crawled.report["message"]
