@@ -144,14 +144,12 @@ class SitemapSpider(Spider):
         reading.waiting.extend(files)
         while reading.waiting and reading.in_flight < FILES_AT_ONCE and not self.run.ending:
             file = reading.waiting.popleft()
-            children = self.run.resume.restore(reading, file)
-            if children is not None:
-                reading.waiting.extend(child for url in children if (child := reading.child(url, file)))
-                reading.waiting.extend(reading.finished(file))
-                continue
             other = reading.read_as(file.url)
             if other is not None:
                 file.conclude(FileStatus.OK, None, f"read already: {other.url} redirects to it")
+            children = [] if other is not None else self.run.resume.restore(reading, file)
+            if children is not None:
+                reading.waiting.extend(child for url in children if (child := reading.child(url, file)))
                 reading.waiting.extend(reading.finished(file))
                 continue
             reading.in_flight += 1

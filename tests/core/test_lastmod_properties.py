@@ -74,10 +74,10 @@ def test_columns_agree_with_the_slow_reference(column):
 
 @settings(deadline=None, max_examples=300)
 @given(
-    st.lists(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)), min_size=1, max_size=50),
+    st.lists(st.datetimes(), min_size=1, max_size=50),
     st.sampled_from(
-        ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+00:00", "%Y-%m-%dT%H:%M:%S-07:30", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M",
-         "%Y-%m-%dT%H:%M:%S.%fZ"]
+        ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+00:00", "%Y-%m-%dT%H:%M:%S-07:30",
+         "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S.%fZ"]
     ),
 )  # fmt: skip
 def test_columns_of_one_shape_agree_with_the_slow_reference(moments, shape):

@@ -58,6 +58,7 @@ def peak_of(file: io.RawIOBase, extensions: frozenset[str] = frozenset()) -> tup
 
 
 END = f"<url><loc>{A}</loc></url></urlset>"
+PICTURE = "<i:image><i:loc>x</i:loc></i:image>"
 WHOLE = {
     "white space between entries": (START, " ", 12 * MIB, END),
     "text between entries": (START, "x ", 6 * MIB, END),
@@ -66,7 +67,7 @@ WHOLE = {
     "a long lastmod": (f"{START}<url><loc>{A}</loc><lastmod>", "2024", 3 * MIB, "</lastmod></url></urlset>"),
     "a long text in CDATA": (f"{START}<![CDATA[", "</url>]] ", MIB, f"]]>{END}"),
     "many comments": (START, "<!-- a comment -->", MIB // 2, END),
-    "one entry with many pictures": (f"{START}<url><loc>{A}</loc>", "<i:image><i:loc>x</i:loc></i:image>", 200_000, "</url></urlset>"),
+    "one entry with many pictures": (f"{START}<url><loc>{A}</loc>", PICTURE, 200_000, "</url></urlset>"),
     "ordinary entries": (START, f"<url><loc>{A}</loc><lastmod>2024-01-01</lastmod></url>\n", 100_000, "</urlset>"),
     "entries that only expat reads": (START, f"<url><loc><![CDATA[{A}]]></loc></url>\n", 50_000, "</urlset>"),
 }  # fmt: skip
@@ -116,6 +117,15 @@ def test_memory_is_flat_on_text_without_line_ends():
     peak, pages, reader = peak_of(Endless("", "x", 12 * MIB, ""))
     assert (reader.outcome.reason, pages) == (SkipReason.UNSUPPORTED_FORMAT, 0)
     assert peak < 4 * MIB
+
+
+def test_the_caller_gets_its_turn_where_no_entry_comes():
+    reader = SitemapReader()
+    batches = list(reader.read(Endless(START, " ", 12 * MIB, END)))
+    assert 8 <= len(batches) <= 16
+    assert sum(len(batch.locs) for batch in batches) == 2
+    batches = list(SitemapReader().read(io.BytesIO(f"{A}\n".encode() * 200_000)))
+    assert [len(batch.locs) for batch in batches] == [0] * 4 + [1_000] * 200
 
 
 def test_a_tag_of_more_than_a_mebibyte_is_refused():
