@@ -95,7 +95,6 @@ class SiteReading:
     """By canonical address: the file that was read from there."""
     _past_cap: deque[SitemapReport] = field(default_factory=deque)
     """The first files past `maxSitemaps`: another file that need not be asked for makes room for one of them."""
-    _unread_entries: int = 0
 
     @classmethod
     def of(cls, site: Site, job: Job, run: RunReport, budget: Budget) -> "SiteReading":
@@ -234,12 +233,11 @@ class SiteReading:
         if was_open:
             self.open_files.discard(file.url)
             self.budget.give_back()
-        elif self._unread_entries < MAX_UNREAD_ENTRIES and self.run.room_for_unread():
-            self._unread_entries += 1
+        elif self.run.room_for_unread(self.report):
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
-        if reason is SkipReason.MAX_SITEMAPS and self._unread_entries < MAX_UNREAD_ENTRIES:
+        if reason is SkipReason.MAX_SITEMAPS and self.report.sitemaps and self.report.sitemaps[-1] is file:
             self._past_cap.append(file)
             self._note_skip(file, found_in)
             return []
@@ -259,7 +257,7 @@ class SiteReading:
         while self._past_cap and not self.capped and self.budget.take():
             file = self._past_cap.popleft()
             self.run.unskip(Skip(file.url, self.site.key, Stage.SITEMAP, SkipReason.MAX_SITEMAPS))
-            self._unread_entries -= 1
+            self.report.unread_entries -= 1
             file.reason = file.detail = None
             self._seen[canonical(file.url)] = file
             self.open_files.add(file.url)

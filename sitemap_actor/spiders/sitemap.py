@@ -350,7 +350,8 @@ def _verdict_before_reading(response: SpooledResponse) -> tuple[SkipReason, str]
 def _cut(response: SpooledResponse) -> tuple[SkipReason, str] | None:
     """Whether the body ended before it was complete."""
     if response.arrival.short:
-        return SkipReason.NETWORK_ERROR, response.arrival.short_detail or "the body was shorter than promised"
+        reason = SkipReason.TIMEOUT if response.arrival.timed_out else SkipReason.NETWORK_ERROR
+        return reason, response.arrival.short_detail or "the body was shorter than promised"
     if response.arrival.damaged:
         return SkipReason.MALFORMED, "the gzip data is cut or corrupt"
     if response.status == 206:  # nobody asked for a part
