@@ -33,10 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         return asyncio.run(_run(options))
-    except (ScaleOutError, OSError) as error:
-        say(f"Stopped: {error}")
     except OUT_OF_REACH as error:
         say(f"Stopped, the platform did not answer as it should: {error or type(error).__name__}")
+    except (ScaleOutError, OSError) as error:
+        say(f"Stopped: {error}")
     except KeyboardInterrupt:
         say("\nStopped. Runs that were started go on by themselves; the same command gathers them.")
     return 2
@@ -83,8 +83,8 @@ async def _run(options: argparse.Namespace) -> int:
     async with _platform(options) as platform:
         with opened(options.out / "ledger.json", _plan(options, base, parts), parts) as ledger:
             if options.retry_failed:
-                say(f"{plan_again(ledger):,} parts are started once more.")
-            say(f"{len(sites):,} sites in {len(ledger.entries):,} runs, {options.at_once} at once.")
+                say(f"Runs to start once more: {plan_again(ledger):,}.")
+            say(f"Sites: {len(sites):,}. Runs: {len(ledger.entries):,}, at most {options.at_once} at once.")
             try:
                 await Gathering(
                     ledger, platform, given, Pace(options.at_once, options.poll_secs, options.settle_secs)
@@ -183,11 +183,13 @@ def _conclude(out: Path, ledger: Ledger, unusable: Sequence[Unusable]) -> int:
     statuses = ", ".join(f"{count:,} {status}" for status, count in sorted(totals["sitesByStatus"].items()))
     saved = sum(part["saved"] for part in report["parts"])
     bad = sum(not is_good(ledger.report(entry)) for entry in ledger.entries)
-    say(f"\n{totals['sites']:,} sites ({statuses}); {saved:,} rows saved.")
+    say(f"\nSites: {totals['sites']:,} ({statuses}). Rows saved: {saved:,}.")
     if totals["charged"]:
         say("Charged: " + ", ".join(f"{count:,} {event}" for event, count in totals["charged"].items()))
     if bad or unusable:
-        say(f"{bad:,} runs failed, {len(unusable):,} lines of the list are no site: see failures in REPORT.json.")
+        say(
+            f"Failed runs: {bad:,}. Lines of the list that are no site: {len(unusable):,}. See failures in REPORT.json."
+        )
     say(f"Results: {out / 'REPORT.json'}, {out / 'sites.csv'}")
     return int(bad > 0)
 

@@ -93,11 +93,8 @@ class RunsPlatform(FakePlatform):
         return web.json_response({"data": run | {"status": status}})
 
     async def _list(self, _request: web.Request) -> web.Response:
-        items = [
-            {name: run[name] for name in ("id", "actId", "startedAt", "status", "buildId", "buildNumber", "meta")} | {"usageTotalUsd": 0.01}
-            | {"defaultKeyValueStoreId": run["defaultKeyValueStoreId"], "defaultDatasetId": run["defaultDatasetId"],
-               "defaultRequestQueueId": run["defaultRequestQueueId"], "userId": run["userId"]}
-            for run in reversed(self.started)
-        ]  # fmt: skip
+        short = ("id", "actId", "userId", "startedAt", "status", "buildId", "buildNumber", "meta")
+        stores = ("defaultKeyValueStoreId", "defaultDatasetId", "defaultRequestQueueId")
+        items = [{name: run[name] for name in (*short, *stores)} | {"usageTotalUsd": 0.0} for run in self.started[::-1]]
         page = {"total": len(items), "offset": 0, "limit": 1_000, "desc": True, "count": len(items), "items": items}
         return web.json_response({"data": page})
