@@ -248,9 +248,9 @@ class RunReport:
         for entry in notes.skipped:
             self.skip(Skip(entry.value, None, Stage.INPUT, entry.reason, entry.detail))
 
-    def room_for_unread(self, site: SiteReport) -> bool:
-        """Whether another file that was never asked for becomes an entry; the others are only counted."""
-        if len(site.sitemaps) >= MAX_UNREAD_ENTRIES or self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
+    def room_for_unread(self) -> bool:
+        """Whether another file that was never asked for may become an entry; the others are only counted."""
+        if self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
             return False
         self._unread_entries += 1
         return True
@@ -264,6 +264,16 @@ class RunReport:
         if len(self.skips) < MAX_SKIPS_KEPT:
             self._skipped_once.add(mark)
             self.skips.append(skip)
+
+    def unskip(self, skip: Skip) -> None:
+        """Take back a skip that turned out to be none (of its fields address, reason and stage count)."""
+        mark = hash((skip.address, skip.reason, skip.stage))
+        if mark not in self._skipped_once:
+            return
+        self._skipped_once.remove(mark)
+        self.skips_by_reason[skip.reason] -= 1
+        same = (skip.address, skip.reason, skip.stage)
+        self.skips = [each for each in self.skips if (each.address, each.reason, each.stage) != same]
 
     def to_dict(self, now: float) -> dict[str, Any]:
         """REPORT as of `now` (POSIX seconds)."""
@@ -283,7 +293,7 @@ class RunReport:
             ],
             "settings": self.job.settings() if self.job else {},
             "counts": counts,
-            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common()},
+            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common() if count},
             "charged": self.charged,
             "sites": [site.to_dict() for site in self.sites],
             "hosts": [host.to_dict() for host in self.hosts],

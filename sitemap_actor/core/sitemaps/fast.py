@@ -10,7 +10,7 @@ exact reading takes over from there. All repetitions are possessive: time is lin
 import re
 from typing import NamedTuple
 
-from sitemap_actor.core.sitemaps.entries import trim
+from sitemap_actor.core.sitemaps.entries import FIELD_LIMIT, trim
 
 _WS = r"[ \t\r\n]*+"
 _GAP = r"[ \t\r\n\0]*+"
@@ -109,7 +109,10 @@ class FastReader:
             # Every entry has exactly one end tag, also where elements were taken out of it.
             end = len(text) - len(rest) if bare is text else _after(text, len(rows))
         locs, lastmods, changefreqs, priorities, _ = zip(*rows, strict=True)
-        if "" in locs or not (bare.isascii() or all(map(_trimmed, (locs, lastmods, changefreqs, priorities)))):
+        columns = (locs, lastmods, changefreqs, priorities)
+        if "" in locs or not (bare.isascii() or all(map(_trimmed, columns))):
+            return None
+        if len(bare) > FIELD_LIMIT and any(len(max(column, key=len)) > FIELD_LIMIT for column in columns):
             return None
         return Columns(
             _decoded(locs, bare),
