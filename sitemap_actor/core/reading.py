@@ -13,7 +13,6 @@ from sitemap_actor.core.conduct import COMMON_PATHS
 from sitemap_actor.core.job import Job, Site
 from sitemap_actor.core.reasons import WORDS, SkipReason, Stage
 from sitemap_actor.core.report import (
-    MAX_UNREAD_ENTRIES,
     FileStatus,
     RunReport,
     SitemapReport,
@@ -134,8 +133,7 @@ class SiteReading:
         self._seen[key] = None
         self.left_out.add(key)
         file = SitemapReport(url, parent.url, parent.depth + 1, detail="looks like people's profile pages; left out")
-        if self._unread_entries < MAX_UNREAD_ENTRIES and self.run.room_for_unread():
-            self._unread_entries += 1
+        if self.run.room_for_unread(self.report):
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
