@@ -152,6 +152,6 @@ def test_scrapy_list_does_not_import_apify() -> None:
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCRAPY_", "APIFY_"))}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=180
     )
     assert done.stdout.splitlines() == ["sitemap", "exit 0", "loaded []"], done.stderr

@@ -126,8 +126,11 @@ class House:
         """The key-value store took a record badly: said once, and the run goes on, for its rows are worth more."""
 
     async def load_state(self) -> None:
-        """Find out whether this run had a life before."""
-        self.state = RunState.of(await self.read_record(STATE_KEY))
+        """Find out whether this run had a life before. Not knowing costs time only."""
+        try:
+            self.state = RunState.of(await self.read_record(STATE_KEY))
+        except PlatformError as error:
+            logger.warning("%s. If this run was moved or restarted, its sitemaps are read again.", error)
 
     async def save_state(self) -> None:
         """Write the run's state. A store that refuses does not stop the run: rows and charges are known without it."""

@@ -58,6 +58,9 @@ async def _work() -> RunReport:
     except InputProblems as error:
         logger.error("%s Nothing was requested.", error)
         return await _write(store, problem_report(error))
+    except Exception as error:
+        logger.exception("The input could not be read")
+        return await _write(store, _failed(None, f"the input could not be read ({type(error).__name__})"))
     return await _crawl(settings, store, given)
 
 
@@ -77,7 +80,7 @@ async def _crawl(settings: Settings, store: RecordStore, given: Mapping[str, Any
         await runner.crawl(crawler, actor_input=dict(given))
     except Exception as error:
         logger.exception("The crawl could not be carried out")
-        return await _write(store, _failed_report(crawler, error))
+        return await _write(store, _failed(_run_of(crawler), str(error) or type(error).__name__))
     run = _run_of(crawler)
     if run is None:
         raise RuntimeError("the crawl left no report")
@@ -88,12 +91,11 @@ def _run_of(crawler: Crawler) -> Run | None:
     return getattr(crawler.spider, "run", None)
 
 
-def _failed_report(crawler: Crawler, error: Exception) -> RunReport:
-    """What there is to report of a crawl that broke before its own reporter could."""
-    run = _run_of(crawler)
+def _failed(run: Run | None, why: str) -> RunReport:
+    """What there is to report where the crawl's own reporter had no say."""
     report = run.report if run is not None else RunReport(time.time(), None, Notes())
     report.result = Result.FAILED
-    report.message = run_message(report, str(error) or type(error).__name__)
+    report.message = run_message(report, why)
     return report
 
 

@@ -32,9 +32,8 @@ class PlatformRecordStore:
         """Write one record, replacing an earlier one of that name. Raises `PlatformError`."""
         await self._house.write_record(name, body, content_type, TRIES)
 
-    async def delete(self, name: str) -> None:
-        """Delete a record, if it is there."""
-        await patiently(f"Deleting the record {name}", lambda: self._house.records.delete_record(name), TRIES)
+    async def begin(self) -> None:
+        """Keep what is there: a run has a store of its own, and what lies in it is an earlier life's."""
 
     def where(self) -> str:
         """Where a person finds the records."""
@@ -49,10 +48,8 @@ class LocalRecordStore:
         value: Any = json.loads(body) if content_type.startswith("application/json") else body
         await Actor.set_value(name, value, content_type=content_type)
 
-    async def delete(self, name: str) -> None:
-        """Delete a record, if it is there."""
-        store = await Actor.open_key_value_store()
-        await store.delete_value(name)
+    async def begin(self) -> None:
+        """Keep what is there: the SDK empties the store when a local run begins."""
 
     def where(self) -> str:
         """The folder, as the SDK names it."""

@@ -6,9 +6,10 @@ pattern is dropped in any case.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 _MOST_CHARACTERS = 2_000
+_Matcher = Callable[[list[str], str], list[int]]
 
 
 class PatternError(ValueError):
@@ -25,8 +26,8 @@ class Patterns:
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         """Compile both lists; raises PatternError for the first pattern that does not compile."""
-        self._include = [compiled(pattern) for pattern in include]
-        self._exclude = [compiled(pattern) for pattern in exclude]
+        self._include = [_matcher(pattern) for pattern in include]
+        self._exclude = [_matcher(pattern) for pattern in exclude]
 
     def __bool__(self) -> bool:
         """Whether there is any pattern at all."""
@@ -34,13 +35,13 @@ class Patterns:
 
     def refused(self, urls: list[str]) -> list[int]:
         """Return the indices of the URLs that the patterns leave out, in order."""
-        kept: set[int] | range = range(len(urls))
+        joined = "\n".join(urls)
+        kept = set(range(len(urls)))
         if self._include:
-            kept = {i for i in kept if any(wanted.fullmatch(urls[i]) for wanted in self._include)}
+            kept = {index for wanted in self._include for index in wanted(urls, joined)}
         for unwanted in self._exclude:
-            matches = unwanted.fullmatch
-            kept = {i for i in kept if not matches(urls[i])}
-        return [] if len(kept) == len(urls) else [i for i in range(len(urls)) if i not in kept]
+            kept.difference_update(unwanted(urls, joined))
+        return [] if len(kept) == len(urls) else [index for index in range(len(urls)) if index not in kept]
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
@@ -54,6 +55,23 @@ def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(source, re.DOTALL)
     except (re.error, OverflowError, RecursionError) as error:
         raise PatternError(pattern, f"not a regular expression: {error}") from None
+
+
+def _matcher(pattern: str) -> _Matcher:
+    """Return what finds the matching URLs of a batch, given also as one text."""
+    matches = compiled(pattern).fullmatch
+    if pattern.startswith("re:"):
+        return lambda urls, _joined: [index for index, url in enumerate(urls) if matches(url)]
+    literal = max(re.split(r"[*?]", pattern), key=len)
+    if pattern == f"*{literal}*":
+        return lambda urls, joined: (
+            [index for index, url in enumerate(urls) if literal in url] if literal in joined else []
+        )
+    if pattern == f"{literal}*":
+        return lambda urls, _joined: [index for index, url in enumerate(urls) if url.startswith(literal)]
+    return lambda urls, joined: (
+        [index for index, url in enumerate(urls) if literal in url and matches(url)] if literal in joined else []
+    )
 
 
 def _glob(pattern: str) -> str:

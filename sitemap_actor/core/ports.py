@@ -4,7 +4,7 @@ A class that implements a port is built with `from_crawler(crawler)` where it ha
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from sitemap_actor.core.report import Row
 from sitemap_actor.core.rows import Event
@@ -42,11 +42,11 @@ class Sink(Protocol):
 class RecordStore(Protocol):
     """Where REPORT, SKIPPED and the other records go."""
 
+    async def begin(self) -> None:
+        """A run begins: where the place outlives runs, an earlier run's records are put away."""
+
     async def write(self, name: str, body: bytes, content_type: str) -> None:
         """Write one record, replacing an earlier one of that name."""
-
-    async def delete(self, name: str) -> None:
-        """Delete a record, if it is there."""
 
     def where(self) -> str:
         """Where a person finds the records, for the closing line."""
@@ -66,3 +66,14 @@ class StateStore(Protocol):
 
     async def keys(self, prefix: str) -> list[str]:
         """All keys that start with `prefix`, sorted."""
+
+    def identity(self) -> tuple[str, str | None]:
+        """This run's id, the same again after a restart of the run, and where its rows go: a name by which a later run can
+        look them up, None where none can.
+        """
+
+    async def has_ended(self, run_id: str) -> bool | None:
+        """Whether the run of that id is known to have ended; None where nobody can tell."""
+
+    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
+        """Rows that another run saved in `place`, in order; an empty list past the last; None where the place is gone."""

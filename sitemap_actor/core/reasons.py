@@ -117,9 +117,9 @@ class ChangeType(StrEnum):
 
 
 WORDS: dict[SkipReason, str] = {
-    SkipReason.ACCESS_DENIED: "this client was refused (401 or 403)",
-    SkipReason.RATE_LIMITED: "the server asked for fewer requests (429)",
-    SkipReason.ROBOTS_TXT_SERVER_ERROR: "robots.txt could not be read (server error)",
+    SkipReason.ACCESS_DENIED: "this client was refused",
+    SkipReason.RATE_LIMITED: "the server asked for fewer requests",
+    SkipReason.ROBOTS_TXT_SERVER_ERROR: "robots.txt could not be read",
     SkipReason.ROBOTS_TXT_REDIRECT: "robots.txt redirects to something that is not a robots.txt",
     SkipReason.ROBOTS_TXT_DISALLOWED: "robots.txt disallows it",
     SkipReason.SITE_DISALLOWS_ALL: "robots.txt disallows the whole site",
@@ -132,8 +132,8 @@ WORDS: dict[SkipReason, str] = {
     SkipReason.LOGIN_PAGE: "a login page was shown",
     SkipReason.CAPTCHA: "a CAPTCHA or challenge page was shown",
     SkipReason.PRIVATE_ADDRESS: "the address is private or local",
-    SkipReason.HTTP_ERROR: "the server answered with an error (4xx)",
-    SkipReason.SERVER_ERROR: "the server answered with an error (5xx)",
+    SkipReason.HTTP_ERROR: "the server answered with an error",
+    SkipReason.SERVER_ERROR: "the server answered with an error of its own",
     SkipReason.TOO_LARGE: "the file is larger than 50 MiB",
     SkipReason.UNSAFE_XML: "the XML declares a DTD or entities",
     SkipReason.MALFORMED: "the XML is broken",
@@ -146,6 +146,9 @@ WORDS: dict[SkipReason, str] = {
     SkipReason.HOST_CLOSED: "its host is closed to this run",
     SkipReason.NOT_REACHED: "the run ended first",
     SkipReason.NO_SITEMAP_FOUND: "no sitemap was found",
+    SkipReason.TOO_MANY_ENTRIES: "past the first 1,000 entries of its list",
+    SkipReason.INVALID_PATTERN: "not a pattern that can be used",
+    SkipReason.UNKNOWN_VALUE: "not a value that is known",
     SkipReason.INVALID_URL: "not a usable address",
     SkipReason.INVALID_CHARACTER: "an address with control or invisible characters",
     SkipReason.UNSUPPORTED_SCHEME: "neither http nor https",

@@ -21,6 +21,8 @@ Row: TypeAlias = dict[str, Any]
 MAX_SKIPS_KEPT = 50_000
 SKIPS_PER_RECORD = 10_000
 MAX_UNREAD_ENTRIES = 1_000
+MAX_UNREAD_ENTRIES_OF_RUN = 20_000
+"""A thousand sites with a thousand unread files each would not fit into memory."""
 MAX_SECTIONS = 50
 _SECTIONS_HELD = 5_000
 _UNWRITTEN = frozenset({"tally", "batches_out"})
@@ -174,9 +176,13 @@ class SiteReport:
     common_paths_tried: list[str] = field(default_factory=list)
     sections: Counter[str] = field(default_factory=Counter)
     sitemaps: list[SitemapReport] = field(default_factory=list)
+    unread_entries: int = 0
+    """How many of `sitemaps` are files that were never asked for because of a limit."""
     unread_files: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
     """What monitor mode adds (its counts and flags)."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """The site's entry in SUMMARY (monitor mode), but for its site and status."""
 
     def add_sections(self, segments: Iterable[str]) -> None:
         """Count the first path segments of saved rows; the rarest are let go where there are very many."""
@@ -241,9 +247,18 @@ class RunReport:
         self.changes: list[Row] = []
         """Saved change rows (new, removed, modified) in the order saved; at most `maxChanges` of them."""
         self.extra: dict[str, Any] = {}
+        self._unread_entries = 0
         self._skipped_once: set[int] = set()
         for entry in notes.skipped:
             self.skip(Skip(entry.value, None, Stage.INPUT, entry.reason, entry.detail))
+
+    def room_for_unread(self, site: SiteReport) -> bool:
+        """Whether another file that was never asked for becomes an entry; the others are only counted."""
+        if site.unread_entries >= MAX_UNREAD_ENTRIES or self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
+            return False
+        site.unread_entries += 1
+        self._unread_entries += 1
+        return True
 
     def skip(self, skip: Skip) -> None:
         """Note a skip; the same address for the same reason is noted once (as far as skips are kept)."""
@@ -254,6 +269,16 @@ class RunReport:
         if len(self.skips) < MAX_SKIPS_KEPT:
             self._skipped_once.add(mark)
             self.skips.append(skip)
+
+    def unskip(self, skip: Skip) -> None:
+        """Take back a skip that turned out to be none (of its fields address, reason and stage count)."""
+        mark = hash((skip.address, skip.reason, skip.stage))
+        if mark not in self._skipped_once:
+            return
+        self._skipped_once.remove(mark)
+        self.skips_by_reason[skip.reason] -= 1
+        same = (skip.address, skip.reason, skip.stage)
+        self.skips = [each for each in self.skips if (each.address, each.reason, each.stage) != same]
 
     def to_dict(self, now: float) -> dict[str, Any]:
         """REPORT as of `now` (POSIX seconds)."""
@@ -273,7 +298,7 @@ class RunReport:
             ],
             "settings": self.job.settings() if self.job else {},
             "counts": counts,
-            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common()},
+            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common() if count},
             "charged": self.charged,
             "sites": [site.to_dict() for site in self.sites],
             "hosts": [host.to_dict() for host in self.hosts],

@@ -123,14 +123,17 @@ def show(files: Files, *, failed: bool) -> None:
     for name, file in files.named().items():
         if file.exists():
             say(f"{name:8} {file}")
-    if failed:
+    if failed and report.get("result") != "input_problem":  # there the message above says it all
         say(f"\nThe run failed. The end of its log:\n{_tail(files.log)}")
     sys.stdout.flush()
 
 
 def _show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
+        say("\nNo rows.")
+        return
     columns = ["url", "lastmod", "changefreq", "priority"]
-    if rows and "changeType" in rows[0]:
+    if "changeType" in rows[0]:
         columns = ["changeType", "url", "lastmod", "previousLastmod"]
     # Changes first, and a few of each site, so that the sample shows more than the first file.
     order = sorted(range(len(rows)), key=lambda n: (rows[n].get("changeType") in {"baseline", "existing"}, n))
@@ -147,11 +150,10 @@ def _spread(order: Sequence[int]) -> Sequence[int]:
 
 
 def _show_sites(sites: Sequence[Mapping[str, Any]]) -> None:
-    say("\nSites:")
-    _table(
-        ["site", "status", "saved", "what happened"],
-        [[site["site"], site["status"], str(site["saved"]), site.get("message") or "-"] for site in sites],
-    )
+    if sites:
+        say("\nSites:")
+        lines = [[site["site"], site["status"], str(site["saved"]), site.get("message") or "-"] for site in sites]
+        _table(["site", "status", "saved", "what happened"], lines)
 
 
 def _show_skipped(entries: Sequence[Mapping[str, Any]]) -> None:

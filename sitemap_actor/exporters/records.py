@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sitemap_actor.core.report import SKIPS_PER_RECORD, RunReport
+from sitemap_actor.exporters.summary import summary_bytes
 
 JSON = "application/json; charset=utf-8"
+HTML = "text/html; charset=utf-8"
+ATOM = "application/atom+xml; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +23,34 @@ class Record:
 
 def records_of(report: RunReport, now: float) -> Iterator[Record]:
     """Every record of the run as of `now` (POSIX seconds)."""
+    from sitemap_actor.exporters.atom import atom_bytes  # noqa: PLC0415 - jinja2 and lxml are needed at the end only
+    from sitemap_actor.exporters.page import page_bytes  # noqa: PLC0415
+
+    yield from interim_records_of(report, now)
+    yield Record("REPORT.html", page_bytes(report, now), HTML)
+    feed = atom_bytes(report, now)
+    if feed is not None:
+        yield Record("CHANGES.atom", feed, ATOM)
+
+
+def interim_records_of(report: RunReport, now: float, skipped_from: int = 0) -> Iterator[Record]:
+    """The records that are rewritten while the run lasts; of SKIPPED only what came since entry `skipped_from`."""
     yield Record("REPORT", to_json(report.to_dict(now)), JSON)
-    yield from _skipped(report)
+    yield from _skipped(report, skipped_from)
+    summary = summary_bytes(report, now)
+    if summary is not None:
+        yield Record("SUMMARY", summary, JSON)
 
 
-def _skipped(report: RunReport) -> Iterator[Record]:
+def _skipped(report: RunReport, first: int) -> Iterator[Record]:
     """SKIPPED, SKIPPED-2, ...: 10,000 entries each."""
-    entries = [skip.to_dict() for skip in report.skips]
-    for number, start in enumerate(range(0, max(len(entries), 1), SKIPS_PER_RECORD), 1):
+    first -= first % SKIPS_PER_RECORD
+    for start in range(first, max(len(report.skips), 1), SKIPS_PER_RECORD):
+        number = start // SKIPS_PER_RECORD + 1
         name = "SKIPPED" if number == 1 else f"SKIPPED-{number}"
-        yield Record(name, to_json(entries[start : start + SKIPS_PER_RECORD]), JSON)
+        yield Record(name, to_json([skip.to_dict() for skip in report.skips[start : start + SKIPS_PER_RECORD]]), JSON)
 
 
 def to_json(value: object) -> bytes:
-    """JSON as the records are written: readable, UTF-8; a lone surrogate cannot break it."""
-    return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+    """JSON as the records are written: UTF-8; a lone surrogate cannot break it."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")

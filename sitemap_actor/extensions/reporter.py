@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Iterable
 from typing import Any, Self
 
 from scrapy import signals as scrapy_signals
@@ -14,7 +15,7 @@ from sitemap_actor.core.ports import RecordStore
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.core.report import Result, StopReason
 from sitemap_actor.exporters.feeds import RowFeedExporter
-from sitemap_actor.exporters.records import records_of
+from sitemap_actor.exporters.records import Record, interim_records_of, records_of
 from sitemap_actor.run import Run, run_of
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ class ReporterExtension:
         self._run = run
         self._store = store
         self._task: asyncio.Task[None] | None = None
+        self._skips_written = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -47,8 +49,9 @@ class ReporterExtension:
         crawler.signals.connect(extension.spider_closed, signal=scrapy_signals.spider_closed)
         return extension
 
-    def spider_opened(self) -> None:
-        """Begin the rewriting."""
+    async def spider_opened(self) -> None:
+        """Put away what an earlier run left, and begin the rewriting."""
+        await self._store.begin()
         self._task = asyncio.create_task(self._rewrite())
 
     def spider_error(self, failure: Any) -> None:
@@ -61,13 +64,12 @@ class ReporterExtension:
             self._task.cancel()
         if self._has_feeds():
             await self._run.feeds_closed.wait()
+        await self._run.state_moved.wait()
         self._conclude(reason)
-        unwritten = await self._write()
+        unwritten = await self._write(records_of(self._run.report, time.time()))
         report = self._run.report
         if unwritten:
             report.message += f" These records could not be written: {', '.join(unwritten)}."
-        logger.info("%s", report.message)
-        logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
 
     def _has_feeds(self) -> bool:
         return self._crawler.get_extension(RowFeedExporter) is not None
@@ -93,16 +95,18 @@ class ReporterExtension:
     async def _rewrite(self) -> None:
         while True:
             await asyncio.sleep(REWRITE_SECS)
-            self._run.report.message = run_message(self._run.report, self._run.broken)
-            await self._write()
+            report = self._run.report
+            report.message = run_message(report, self._run.broken)
+            await self._write(interim_records_of(report, time.time(), self._skips_written))
+            self._skips_written = len(report.skips)
 
-    async def _write(self) -> list[str]:
-        """Write every record and return the names of those that the store refused: told, but no reason to fail a run whose
+    async def _write(self, records: Iterable[Record]) -> list[str]:
+        """Write the records and return the names of those that the store refused: told, but no reason to fail a run whose
         rows are all saved.
         """
         self._run.finish_hosts()
         unwritten = []
-        for record in records_of(self._run.report, time.time()):
+        for record in records:
             try:
                 await self._store.write(record.name, record.body, record.content_type)
             except Exception as error:

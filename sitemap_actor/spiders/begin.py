@@ -26,6 +26,7 @@ def begin(crawler: Crawler, given: Mapping[str, Any]) -> Run:
         job, notes = Job.read(given, allow_private=allow_private)
     except InputProblems as error:
         store = build_from_crawler(load_object(crawler.settings["SITEMAP_RECORD_STORE"]), crawler)
+        store.begin_now()
         for record in records_of(problem_report(error), time.time()):
             store.write_now(record.name, record.body, record.content_type)
         for problem in error.notes.problems:

@@ -77,7 +77,7 @@ def node(schemas: Schemas, inputs: list[Any]) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
@@ -105,7 +105,7 @@ def test_apify_cli_accepts_the_folder() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
     assert done.returncode == 0, done.stderr
     assert (done.stdout + done.stderr).count("is valid") == 4  # input, dataset, output, key-value store

@@ -15,7 +15,7 @@ import aiohttp
 
 ROOT = Path(__file__).parents[2]
 PROJECT_FILES = ("setup.py", "pyproject.toml", "scrapy.cfg", "README.md")
-STARTS_WITHIN = ENDS_WITHIN = 60.0
+STARTS_WITHIN = ENDS_WITHIN = 180.0
 
 
 def copy_project(folder: Path) -> Path:

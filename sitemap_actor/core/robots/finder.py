@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 _MOST_IN_PATTERN = 300  # prefixes; compiling a pattern of thousands takes seconds
+_FEW_LINES = 20  # up to which looking line by line is cheaper than having a pattern
 _DEEPEST = 4  # levels of factoring; more gain nothing
 _rare = re.compile(r"[^A-Za-z0-9/_-]").search
 
@@ -45,21 +46,23 @@ class _Starred(NamedTuple):
 
 
 class Finder:
-    """The Disallow patterns of one host, in the spelling of `paths`."""
+    """The Disallow patterns of one group, in the spelling of `paths`."""
 
     def __init__(self, patterns: Iterable[str], origin: str) -> None:
         """Take patterns that begin with `/` or `*`, and the `scheme://host[:port]` that lines begin with."""
         self._origin = origin
-        self._prefixes: set[str] = set()
+        written: dict[str, str] = {}  # prefixes, and the longest way each is written: "/a" also as "/a*" or "/a*$"
         self._starred: list[_Starred] = []
-        for pattern in sorted(set(patterns)):
+        for pattern in sorted(set(patterns), key=len):
             rule = _read(pattern)
             if len(rule.pieces) == 1 and not rule.anchored:
-                self._prefixes.add(rule.literal)
+                written[rule.literal] = pattern
             else:
                 self._starred.append(rule)
-        self._shortest = _without_longer(self._prefixes)
-        self._lengths = sorted({len(prefix) for prefix in self._shortest})
+        self._prefixes = tuple(sorted(written))
+        self._written = {prefix: pattern for prefix, pattern in written.items() if prefix != pattern}
+        self._lookup = frozenset(written) if len(written) > _MOST_IN_PATTERN else frozenset[str]()
+        self._lengths = sorted({len(prefix) for prefix in self._lookup})
         self._pattern: re.Pattern[str] | None = None
 
     def touched(self, text: str) -> list[int]:
@@ -81,23 +84,35 @@ class Finder:
         """Return the longest pattern that matches the URL in a line, None where there is none."""
         start = len(self._origin)
         path = line[start:]
-        matching = [rule.text for rule in self._starred if rule.literal in line and rule.matches(line, start)]
-        lengths = {len(prefix) for prefix in self._prefixes}
-        matching += [path[:length] for length in lengths if path[:length] in self._prefixes]
+        if self._lookup:
+            prefixes = [path[:length] for length in self._lengths if path[:length] in self._lookup]
+        else:
+            prefixes = [prefix for prefix in self._prefixes if path.startswith(prefix)]
+        matching = [self._written.get(prefix, prefix) for prefix in prefixes]
+        matching += [rule.text for rule in self._starred if rule.literal in line and rule.matches(line, start)]
         return max(matching, key=len, default=None)
 
     def _with_prefix(self, text: str) -> Iterator[int]:
-        if not self._shortest:
+        if not self._prefixes:
             return
-        if len(self._shortest) > _MOST_IN_PATTERN:
-            start = len(self._origin)
+        start = len(self._origin)
+        if self._lookup:
+            known = self._lookup
             for number, line in enumerate(text.split("\n")[1:]):
                 path = line[start:]
-                if any(path[:length] in self._shortest for length in self._lengths):
+                if any(path[:length] in known for length in self._lengths):
                     yield number
-            return
+        elif self._pattern is None and text.count("\n") <= _FEW_LINES:
+            for number, line in enumerate(text.split("\n")[1:]):
+                if line.startswith(self._prefixes, start):
+                    yield number
+        else:
+            yield from self._searched(text)
+
+    def _searched(self, text: str) -> Iterator[int]:
         if self._pattern is None:
-            self._pattern = re.compile(f"\n{re.escape(self._origin)}(?:{_alternatives(self._shortest)})")
+            words = _alternatives(_without_longer(self._prefixes))
+            self._pattern = re.compile(f"\n{re.escape(self._origin)}(?:{words})")
         number, counted = 0, 1
         for found in self._pattern.finditer(text):
             number += text.count("\n", counted, found.start() + 1)
@@ -118,13 +133,13 @@ def _read(pattern: str) -> _Starred:
     return _Starred(pattern, pieces, anchored, literal, rare[0] if rare else literal)
 
 
-def _without_longer(prefixes: set[str]) -> set[str]:
-    """Leave out every prefix that begins with another one: it touches nothing more."""
+def _without_longer(prefixes: Iterable[str]) -> list[str]:
+    """Leave out of sorted prefixes every one that begins with another: it touches nothing more."""
     kept: list[str] = []
-    for prefix in sorted(prefixes):
+    for prefix in prefixes:
         if not kept or not prefix.startswith(kept[-1]):
             kept.append(prefix)
-    return set(kept)
+    return kept
 
 
 def _alternatives(words: Iterable[str], depth: int = 0) -> str:

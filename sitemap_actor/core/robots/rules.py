@@ -20,16 +20,42 @@ _after_host = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*([^#]*)", re.DOTALL)
 _dots = re.compile(r"/\.\.?(?=[/?\n]|\Z)").search
 
 
-@dataclass(slots=True)
 class _Binding:
-    """One group that binds us: its name as we call it, Protego's reading of it, and what its Disallow lines touch."""
+    """One group that binds us."""
 
-    name: str
-    protego: Protego
-    finder: Finder
+    def __init__(self, name: str, rules: list[tuple[bool, str]], origin: str) -> None:
+        """Take the group's name as we call it, and its rules in the spelling of `paths`."""
+        self.name = name
+        self.finder = Finder((path for allow, path in rules if not allow), origin)
+        self._start = len(origin)
+        self._allows = Finder((path for allow, path in rules if allow), origin)
+        self._protego: Protego | None = None
+        if any(allow for allow, _ in rules):  # else whatever a Disallow touches is disallowed
+            lines = (f"{'Allow' if allow else 'Disallow'}: {for_protego(path)}" for allow, path in rules)
+            self._protego = Protego.parse("\n".join(("User-agent: *", *lines)))
 
-    def allows(self, path: str) -> bool:
-        return self.protego.can_fetch(f"http://host{for_protego(path)}", "*")
+    def disallowed(self, text: str) -> Iterator[int]:
+        """Yield the numbers of the lines whose URL a Disallow touches and no Allow opens."""
+        touched = self.finder.touched(text)
+        if not touched:
+            return
+        lines = text.split("\n")
+        for number in touched:
+            line = lines[number + 1]
+            path = line[self._start :].partition("?")[0]
+            if path != "/robots.txt" and not self._opened(line):
+                yield number
+
+    def _opened(self, line: str) -> bool:
+        """Whether an Allow is more specific than every Disallow, for a URL that some Disallow touches.
+
+        Protego compares lengths after escaping all but a few characters, as the letter of RFC 9309 2.2.2 has it; most
+        parsers compare them as written. Where `?` and the like make these differ, an Allow has to win both ways.
+        """
+        if self._protego is None or not self._protego.can_fetch(f"http://host{for_protego(line[self._start :])}", "*"):
+            return False
+        allowing, refusing = self._allows.longest(line), self.finder.longest(line)
+        return allowing is None or refusing is None or len(allowing) >= len(refusing)
 
 
 @dataclass(slots=True)
@@ -49,8 +75,6 @@ class Rules:
     unparsed_rules: int = 0
     _origin: str = "http://host"
     _bindings: list[_Binding] = field(default_factory=list)
-    _disallows: list[str] = field(default_factory=list)
-    _finder: Finder | None = None
 
     @classmethod
     def read(cls, body: bytes, url: str) -> "Rules":
@@ -71,41 +95,32 @@ class Rules:
 
     def refused(self, urls: list[str]) -> list[int]:
         """Return the indices of the URLs (of this host, as listed) that are disallowed, in order."""
-        if self._finder is None or not urls:
+        if not self._bindings or not urls:
             return []
         text = self._lines(urls)
-        refused = set(self._disallowed(text, self._finder))
+        refused = {number for binding in self._bindings for number in binding.disallowed(text)}
         if "/." in text and _dots(
             text
-        ):  # a client that resolves dot segments would ask for the other path, so both have to pass
+        ):  # a client that resolves dot segments would ask for the other path: both must pass
             lines = text.split("\n")[1:]
-            dotted = [index for index, line in enumerate(lines) if _dots(line)]
-            other = "".join(f"\n{self._origin}{without_dots(lines[index][len(self._origin) :])}" for index in dotted)
-            refused.update(dotted[position] for position in self._disallowed(other, self._finder))
+            dotted = [number for number, line in enumerate(lines) if _dots(line)]
+            resolved = "".join(self._line(without_dots(lines[number][len(self._origin) :])) for number in dotted)
+            refused.update(dotted[position] for binding in self._bindings for position in binding.disallowed(resolved))
         return sorted(refused)
 
     def rule(self, url: str) -> str:
         """Say, for SKIPPED, which group and rule disallow a URL: "group *: Disallow: /private/"."""
-        line = self._lines([url])[1:]
-        paths = [line[len(self._origin) :]]
-        paths += [without_dots(path) for path in paths if _dots(path)]
+        lines = [self._lines([url])]
+        if _dots(lines[0]):
+            lines.append(self._line(without_dots(lines[0][len(self._origin) + 1 :])))
         for binding in self._bindings:
-            for path in paths:
-                if not binding.allows(path):
-                    pattern = binding.finder.longest(self._origin + path) or ""
-                    return f"group {binding.name}: Disallow: {pattern}"
+            for line in lines:
+                if list(binding.disallowed(line)):
+                    return f"group {binding.name}: Disallow: {binding.finder.longest(line[1:])}"
         return f"group {self.group or OTHER_TOKEN}"
 
-    def _disallowed(self, text: str, finder: Finder) -> Iterator[int]:
-        """Yield the numbers of the lines whose URL a Disallow touches and Protego does not allow."""
-        touched = finder.touched(text)
-        if not touched:
-            return
-        lines, start = text.split("\n"), len(self._origin)
-        for number in touched:
-            path = lines[number + 1][start:]
-            if path != "/robots.txt" and not all(binding.allows(path) for binding in self._bindings):
-                yield number
+    def _line(self, path: str) -> str:
+        return f"\n{self._origin}{path}"
 
     def _lines(self, urls: list[str]) -> str:
         """Return the URLs as Finder takes them: a line each, in the spelling that rules are compared in."""
@@ -115,28 +130,19 @@ class Rules:
                 return joined if "%" not in joined else url_lines(joined)
             if joined.count("\n") == count:
                 return url_lines(joined)
-        return "".join(f"\n{origin}{url_path(_rest(url))}" for url in urls)
+        return "".join(self._line(url_path(_rest(url))) for url in urls)
 
     def _bind(self, name: str, group: Group) -> None:
-        lines, disallowed = ["User-agent: *"], []
-        for allow, value in group.rules:
-            path = rule_path(value)
-            if path is None:
-                self.unparsed_rules += bool(value)
-                continue
-            lines.append(f"{'Allow' if allow else 'Disallow'}: {for_protego(path)}")
-            if not allow:
-                disallowed.append(path)
         if group.delay is not None:
             self.crawl_delay = max(group.delay, self.crawl_delay or 0.0)
-        if not disallowed:
-            return
-        self.can_refuse = True
-        self.disallows_all = self.disallows_all or any(map(_matches_all, disallowed))
-        protego = Protego.parse("\n".join(lines))
-        self._bindings.append(_Binding(name, protego, Finder(disallowed, self._origin)))
-        self._disallows += disallowed
-        self._finder = Finder(self._disallows, self._origin)
+        paths = [(allow, rule_path(value)) for allow, value in group.rules if value]
+        rules = [(allow, path) for allow, path in paths if path is not None]
+        self.unparsed_rules += len(paths) - len(rules)
+        disallowed = [path for allow, path in rules if not allow]
+        if disallowed:
+            self.can_refuse = True
+            self.disallows_all = self.disallows_all or any(map(_matches_all, disallowed))
+            self._bindings.append(_Binding(name, rules, self._origin))
 
 
 NO_RULES = Rules()

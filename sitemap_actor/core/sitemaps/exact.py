@@ -55,7 +55,7 @@ class Text:
                 text = kept[:FIELD_LIMIT]
             else:
                 # Whatever is still to come, more than white space makes the value too long.
-                text = kept + " " * (FIELD_LIMIT + 1 - len(kept))
+                text = text[: FIELD_LIMIT + 1]
         self.parts[:] = [text]
 
     def value(self) -> str:

@@ -10,7 +10,7 @@ exact reading takes over from there. All repetitions are possessive: time is lin
 import re
 from typing import NamedTuple
 
-from sitemap_actor.core.sitemaps.entries import trim
+from sitemap_actor.core.sitemaps.entries import FIELD_LIMIT, trim
 
 _WS = r"[ \t\r\n]*+"
 _GAP = r"[ \t\r\n\0]*+"
@@ -91,10 +91,10 @@ class FastReader:
 
         The text must end where an entry ends. Columns hold the entries' values as the exact reading gives them.
         """
+        if "\0" in text:  # it stands for what was taken out
+            return None
         bare = text
         if self._prefixed and ":" in text and _PREFIX_MARK.search(text):
-            if "\0" in text:
-                return None
             bare = _PREFIXED.sub("\0", text)
         rows = self._pattern.findall(bare)
         if rows[0][4]:
@@ -109,7 +109,10 @@ class FastReader:
             # Every entry has exactly one end tag, also where elements were taken out of it.
             end = len(text) - len(rest) if bare is text else _after(text, len(rows))
         locs, lastmods, changefreqs, priorities, _ = zip(*rows, strict=True)
-        if "" in locs or not (bare.isascii() or all(map(_trimmed, (locs, lastmods, changefreqs, priorities)))):
+        columns = (locs, lastmods, changefreqs, priorities)
+        if "" in locs or not (bare.isascii() or all(map(_trimmed, columns))):
+            return None
+        if len(bare) > FIELD_LIMIT and any(len(max(column, key=len)) > FIELD_LIMIT for column in columns):
             return None
         return Columns(
             _decoded(locs, bare),

@@ -45,7 +45,7 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\"';\s]+)", re.IGNORECASE)
 
 # Codecs of Python that are no character encodings of files, or that could make text out of plain ASCII.
 _NOT_FOR_FILES = frozenset(
-    {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem", "palmos"}
+    {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf_7", "mbcs", "oem", "palmos"}
 )
 
 
@@ -163,7 +163,7 @@ def _lookup(name: str) -> tuple[str | None, bool]:
         return None, True
     try:
         info = codecs.lookup(name)
-        if info.name in _NOT_FOR_FILES:
+        if info.name.replace("-", "_") in _NOT_FOR_FILES:
             return None, True
         plain = b"<?xml version='1.0' encoding=\"\"?>"
         return info.name, plain.decode(name) == plain.decode("ascii")

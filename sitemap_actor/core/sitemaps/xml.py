@@ -20,8 +20,8 @@ from sitemap_actor.core.sitemaps.fast import FastReader
 from sitemap_actor.core.sitemaps.feeds import ROOTS, FeedHandlers
 from sitemap_actor.core.sitemaps.names import PROTOCOL, Scopes, split
 
-REGION = 131_072
-"""Bytes gathered before they are read: some 700 entries."""
+REGION = 61_440
+"""Bytes gathered before they are read, some 300 entries: so few that no field in them can be too long."""
 
 MAX_TOKEN = 1_048_576
 """The longest tag, comment or processing instruction, in bytes."""
