@@ -10,6 +10,7 @@ from functools import cache
 
 import pytest
 
+from scaleout.__main__ import _parser
 from sitemap_actor.core.reasons import WORDS, Fault, SkipReason, Stage
 from sitemap_actor.core.report import FileStatus
 from sitemap_actor.exporters.page.words import FLAGS
@@ -30,7 +31,13 @@ CODE_FILES = (
     "scrapinghub.yml",
     "package.json",
 )
-ROOTS = {path.name for path in ROOT.iterdir()} | {"records", "state", "storage", "parts"}
+PACKAGE = ROOT / "sitemap_actor"  # documents about the code leave its name out of paths
+ROOTS = {path.name for folder in (ROOT, PACKAGE) for path in folder.iterdir()} | {
+    "records",
+    "state",
+    "storage",
+    "parts",
+}
 MADE_BY_RUNS = re.compile(
     r"(records|state|storage|parts|\.scrapy)/|(REPORT|SKIPPED|SUMMARY|CHANGES)\S*$|urls\.\w+$|urls$"
 )
@@ -46,6 +53,8 @@ NOT_OURS = {
     "max_proc", "NotConfigured", "scrapyd", "SHUB_JOBKEY", "_job",
     # lxml
     "huge_tree",
+    # what the changelog says is no more
+    "sitemapUrl",
 }  # fmt: skip
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*(?:\(\w*\))?")
@@ -80,7 +89,7 @@ def paths(text: str) -> list[str]:
 
 
 def is_there(span: str) -> bool:
-    return any(ROOT.glob(span.rstrip("/"))) if "*" in span else (ROOT / span).exists()
+    return any(any(folder.glob(span.rstrip("/"))) for folder in (ROOT, PACKAGE))
 
 
 def test_the_documents_name_files() -> None:
@@ -160,6 +169,17 @@ def test_records_names_every_reason_at_a_stage() -> None:
 
 def test_records_names_every_status_of_a_file() -> None:
     assert set(FileStatus) <= set(markdown.spans(markdown.read("docs/records.md")))
+
+
+# --- scaling out
+
+
+def test_scaling_out_names_the_options_there_are() -> None:
+    text = markdown.read("docs/scaling-out.md")
+    named = {option for span in markdown.spans(text) for option in re.findall(r"(?<!\w)--[a-z-]+", span)}
+    named |= {option for block in markdown.blocks(text, "sh") for option in re.findall(r"(?<!\w)--[a-z-]+", block.text)}
+    there = set(re.findall(r"(?<!\w)--[a-z-]+", _parser().format_help())) - {"--help"}
+    assert named == there
 
 
 # --- publishing
