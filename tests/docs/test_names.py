@@ -11,9 +11,6 @@ from functools import cache
 import pytest
 
 from scaleout.__main__ import _parser
-from sitemap_actor.core.reasons import WORDS, Fault, SkipReason, Stage
-from sitemap_actor.core.report import FileStatus
-from sitemap_actor.exporters.page.words import FLAGS
 from tests.docs import markdown
 from tests.docs.markdown import ROOT
 
@@ -140,35 +137,6 @@ def test_a_recipe_has_under_ten_lines_and_names_its_files(title: str) -> None:
     lines = [line for line in recipe.splitlines() if line.strip()]
     assert 3 <= len(lines) < 10
     assert len(paths(recipe)) >= 3
-
-
-# --- records
-
-
-def codes(heading: str, document: str = "docs/records.md") -> set[str]:
-    """The code spans of the first column of every table with this heading."""
-    found = [rows for rows in markdown.tables(markdown.read(document)) if next(iter(rows[0])) == heading]
-    assert found
-    return {span for rows in found for row in rows for span in markdown.spans(row[heading])}
-
-
-def test_records_names_every_fault() -> None:
-    assert codes("fault") == set(Fault)
-
-
-def test_records_names_every_flag() -> None:
-    assert codes("flag") == set(FLAGS)
-
-
-def test_records_names_every_reason_at_a_stage() -> None:
-    (rows,) = [rows for rows in markdown.tables(markdown.read("docs/records.md")) if next(iter(rows[0])) == "stage"]
-    assert [row["stage"].strip("`") for row in rows] == [str(stage) for stage in Stage]
-    assert {span for row in rows for span in markdown.spans(row["reasons"])} == set(SkipReason)
-    assert set(WORDS) <= set(SkipReason)
-
-
-def test_records_names_every_status_of_a_file() -> None:
-    assert set(FileStatus) <= set(markdown.spans(markdown.read("docs/records.md")))
 
 
 # --- scaling out
