@@ -13,7 +13,6 @@ from sitemap_actor.core.conduct import COMMON_PATHS
 from sitemap_actor.core.job import Job, Site
 from sitemap_actor.core.reasons import WORDS, SkipReason, Stage
 from sitemap_actor.core.report import (
-    MAX_UNREAD_ENTRIES,
     FileStatus,
     RunReport,
     SitemapReport,
