@@ -64,13 +64,12 @@ class ReporterExtension:
             self._task.cancel()
         if self._has_feeds():
             await self._run.feeds_closed.wait()
+        await self._run.state_moved.wait()
         self._conclude(reason)
         unwritten = await self._write(records_of(self._run.report, time.time()))
         report = self._run.report
         if unwritten:
             report.message += f" These records could not be written: {', '.join(unwritten)}."
-        logger.info("%s", report.message)
-        logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
 
     def _has_feeds(self) -> bool:
         return self._crawler.get_extension(RowFeedExporter) is not None
