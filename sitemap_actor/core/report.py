@@ -176,9 +176,13 @@ class SiteReport:
     common_paths_tried: list[str] = field(default_factory=list)
     sections: Counter[str] = field(default_factory=Counter)
     sitemaps: list[SitemapReport] = field(default_factory=list)
+    unread_entries: int = 0
+    """How many of `sitemaps` are files that were never asked for because of a limit."""
     unread_files: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
     """What monitor mode adds (its counts and flags)."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """The site's entry in SUMMARY (monitor mode), but for its site and status."""
 
     def add_sections(self, segments: Iterable[str]) -> None:
         """Count the first path segments of saved rows; the rarest are let go where there are very many."""
@@ -248,10 +252,11 @@ class RunReport:
         for entry in notes.skipped:
             self.skip(Skip(entry.value, None, Stage.INPUT, entry.reason, entry.detail))
 
-    def room_for_unread(self) -> bool:
-        """Whether another file that was never asked for may become an entry; the others are only counted."""
-        if self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
+    def room_for_unread(self, site: SiteReport) -> bool:
+        """Whether another file that was never asked for becomes an entry; the others are only counted."""
+        if site.unread_entries >= MAX_UNREAD_ENTRIES or self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
             return False
+        site.unread_entries += 1
         self._unread_entries += 1
         return True
 

@@ -492,10 +492,10 @@ async def test_C03_each_site_says_why_nothing_came(site: SiteFactory, tmp_path: 
         "failed",
         "No sitemap found: there is no robots.txt to name one, and no common path has one.",
     )
-    assert said[refused.origin] == ("skipped", "Skipped: this client was refused (401 or 403).")
-    assert said[barred.origin] == ("skipped", "Skipped: robots.txt disallows the whole site.")
+    assert said[refused.origin] == ("skipped", "Skipped: this client was refused (HTTP 403).")
+    assert said[barred.origin] == ("skipped", "Skipped: robots.txt disallows the whole site (group *).")
     assert said[broken.origin][0] == "failed"
-    assert "5xx" in said[broken.origin][1]
+    assert "HTTP 500" in said[broken.origin][1]
     assert said[filtered.origin][0] == "ok"
     assert "Saved no URL of 5 sites" in crawled.report["message"]
 

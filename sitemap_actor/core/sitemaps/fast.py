@@ -91,10 +91,10 @@ class FastReader:
 
         The text must end where an entry ends. Columns hold the entries' values as the exact reading gives them.
         """
+        if "\0" in text:  # it stands for what was taken out
+            return None
         bare = text
         if self._prefixed and ":" in text and _PREFIX_MARK.search(text):
-            if "\0" in text:
-                return None
             bare = _PREFIXED.sub("\0", text)
         rows = self._pattern.findall(bare)
         if rows[0][4]:
