@@ -143,7 +143,8 @@ async def test_200_kills_at_moments_chosen_by_a_seed(tmp_path: Path, starter: St
         nonlocal killed
         async with room:
             try:
-                killed += await killed_and_finished(starter, tmp_path / str(number), kills)
+                count = await killed_and_finished(starter, tmp_path / str(number), kills)
+                killed += count
             except AssertionError as error:
                 failures.append(f"case {number} ({', '.join(map(str, kills))}): {error}"[:2_000])
 

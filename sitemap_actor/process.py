@@ -1,0 +1,34 @@
+"""This process's name, by which another one tells whether it is still there (leases on state kept in files)."""
+
+import os
+import socket
+from pathlib import Path
+
+
+def process_id() -> str:
+    """This process: host, number and start."""
+    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
+
+
+def has_ended(identity: str) -> bool | None:
+    """Whether the process of that name is gone; None where it ran on another machine."""
+    host, _, rest = identity.partition(":")
+    number, _, started = rest.partition(":")
+    if host != socket.gethostname() or not number.isdecimal():
+        return None
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return _started(int(number)) != started
+
+
+def _started(number: int) -> str:
+    """When a process started, in the kernel's ticks, so that a number used again is told apart; empty where unknown."""
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return fields[19]
