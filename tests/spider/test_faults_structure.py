@@ -1,10 +1,15 @@
 """faults.md S and C, and of X and L what only a whole crawl shows: indexes, limits, hosts, totals, plain words."""
 
 import json
+import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from sitemap_actor.core.report import Row
+from sitemap_actor.core.rows import Event
 from tests.spider.conftest import SiteFactory
 from tests.spider.helpers import (
     INDEX,
@@ -465,6 +470,51 @@ async def test_L09_letter_case_of_paths_is_kept(site: SiteFactory, tmp_path: Pat
 # C. Running
 
 
+class Purse:
+    """A sink that pays for a hundred rows, as the platform's spending limit would."""
+
+    rows: ClassVar[list[Row]] = []
+
+    async def open(self) -> None:
+        self.rows.clear()
+
+    async def deliver(self, rows: Sequence[Row]) -> int:
+        paid = rows[: 100 - len(self.rows)]
+        self.rows.extend(paid)
+        return len(paid)
+
+    def take_refused(self) -> list[tuple[Row, str]]:
+        return []
+
+    def saved_before(self, site: str, key: str) -> bool:
+        return False
+
+    def saved_before_count(self) -> int:
+        return 0
+
+    def charged(self) -> dict[Event, int]:
+        return {Event.URL: len(self.rows)}
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_C01_at_the_spending_limit_rows_and_charges_agree_to_the_row(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    serve_robots(server, *(f"Sitemap: {server.origin}/{name}.xml" for name in "ab"))
+    serve(server, "/a.xml", *(f"/a{number}" for number in range(250)))
+    server.routes["/b.xml"] = Script(HANG)
+    crawled = await crawl(tmp_path, {"SITEMAP_SINK": "tests.spider.test_faults_structure.Purse"}, sites=server.origin)
+    assert [row["url"] for row in Purse.rows] == [f"{server.origin}/a{number}" for number in range(100)]
+    report = crawled.report
+    assert (report["result"], report["stopReason"]) == ("stopped_early", "spending_limit")
+    assert report["charged"] == {"url": 100}
+    counts = report["counts"]
+    assert (counts["saved"], counts["notSaved"], counts["notSavedAtSpendingLimit"]) == (100, 150, 150)
+    assert "150 URLs were ready but not saved" in report["message"]
+    assert told(crawled, server.origin + "/b.xml")[1] == "not_reached"
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 999, 1_000, 1_001, 2_000])
 async def test_C02_no_entry_is_lost_at_any_count(site: SiteFactory, tmp_path: Path, count: int) -> None:
     server = site()
@@ -498,6 +548,31 @@ async def test_C03_each_site_says_why_nothing_came(site: SiteFactory, tmp_path: 
     assert "HTTP 500" in said[broken.origin][1]
     assert said[filtered.origin][0] == "ok"
     assert "Saved no URL of 5 sites" in crawled.report["message"]
+
+
+async def test_C04_memory_grows_by_a_fingerprint_for_a_kept_page_and_by_nothing_for_another(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site()
+    entries = "<url><loc>{}</loc><lastmod>2020-01-01</lastmod></url>"
+    for number in range(12):
+        pages = "".join(entries.format(f"{server.origin}/{number}/{page}/" + "x" * 60) for page in range(3_000))
+        server.routes[f"/{number}.xml"] = Reply(body=URLSET.format(pages), headers=XML)
+
+    async def peak(files: int, **given: str) -> int:
+        serve_robots(server, *(f"Sitemap: {server.origin}/{number}.xml" for number in range(files)))
+        tracemalloc.start()
+        try:
+            crawled = await crawl(tmp_path, {"FEEDS": {}}, sites=server.origin, maxUrls="500000", **given)
+            assert crawled.report["counts"]["listed"] == 3_000 * files
+            del crawled
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    await peak(4)  # imports and caches; two files are on their way at a time
+    assert await peak(12) - await peak(4) < 24_000 * 120
+    assert await peak(12, changedSince="2026-01-01") - await peak(4, changedSince="2026-01-01") < 24_000 * 20
 
 
 async def test_C05_nobody_but_the_target_hosts_is_asked(
