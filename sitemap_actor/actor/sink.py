@@ -114,6 +114,10 @@ class _Sink:
     async def _note(self, saved: int) -> None:
         """Write the ledger."""
 
+    def has_room(self) -> bool:
+        """See `Sink`."""
+        return any(self._till.fitting([event]) for event in Event)
+
     def take_refused(self) -> list[tuple[Row, str]]:
         """See `Sink`."""
         refused, self._refused = self._refused, []
@@ -158,7 +162,7 @@ class PlatformSink(_Sink):
         await self._wait_for_ledger()
         till = await self._till_of(self._house)
         self._till = till
-        self._house.can_pay = lambda: till.fitting([Event.URL]) > 0
+        self._house.can_pay = self.has_room
         if isinstance(till, PlatformTill):
             till.resume(self._before.events)
             await till.settle()
