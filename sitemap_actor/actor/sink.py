@@ -26,6 +26,13 @@ from sitemap_actor.core.urls import canonical
 logger = logging.getLogger(__name__)
 
 
+def _events(rows: Sequence[Row]) -> list[Event]:
+    """The event of each row; most batches hold no change at all."""
+    if any("changeType" in row for row in rows):
+        return [event_of(row) for row in rows]
+    return [Event.URL] * len(rows)
+
+
 class Before:
     """The rows that earlier lives of the run saved, 8 bytes each.
 
@@ -43,7 +50,7 @@ class Before:
     def add(self, rows: Sequence[Row]) -> None:
         """Note saved rows; `seal` comes after the last."""
         self._digests.extend(self._digest(row["site"], canonical(row["url"])) for row in rows)
-        self.events.update(map(event_of, rows))
+        self.events.update(_events(rows))
 
     def seal(self) -> None:
         """Get ready for questions."""
@@ -78,7 +85,7 @@ class _Sink:
     async def deliver(self, rows: Sequence[Row]) -> int:
         """See `Sink`."""
         async with self._lock:
-            fit = self._till.fitting([event_of(row) for row in rows])
+            fit = self._till.fitting(_events(rows))
             broken = await self._save_and_charge(rows[:fit])
             if broken is not None:
                 raise broken
@@ -94,7 +101,7 @@ class _Sink:
             broken = DeliveryError(len(receipt.saved) + len(receipt.refused), str(error))
             broken.__cause__ = error
         finally:
-            self._till.owe(Counter(map(event_of, receipt.saved)))
+            self._till.owe(Counter(_events(receipt.saved)))
             self._refused += receipt.refused
         try:
             await self._till.settle()

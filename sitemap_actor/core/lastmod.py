@@ -63,11 +63,15 @@ class Reading:
     zone_assumed: bool = False
 
 
+ABSENT = Reading("absent")
+UNREADABLE = Reading("unreadable")
+
+
 def parse(text: str | None) -> Reading:
     """Read one lastmod text; none, or an empty one, is absent."""
     instant, how = _parse(text)
     if instant is None:
-        return Reading("absent" if how == _ABSENT else "unreadable")
+        return ABSENT if how == _ABSENT else UNREADABLE
     return Reading("read", instant, how == _ZONE_ASSUMED)
 
 

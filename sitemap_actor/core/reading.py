@@ -74,6 +74,8 @@ class SiteReading:
     through: bool = False
     """Read, and its batches are through the pipelines."""
     closed: bool = False
+    has_robots_txt: bool = True
+    """Whether there is a robots.txt with something in it."""
     namers: dict[str, list[str]] = field(default_factory=dict)
     """What names each file (by canonical URL): the canonical URL of an index, or ROBOTS_TXT, INPUT, GUESS."""
     left_out: set[str] = field(default_factory=set)
@@ -88,6 +90,10 @@ class SiteReading:
     _asked: int = 0
     _cut_by_cap: bool = False
     _disallowed: bool = False
+    _bodies: dict[str, SitemapReport] = field(default_factory=dict)
+    """By canonical address: the file that was read from there."""
+    _past_cap: deque[SitemapReport] = field(default_factory=deque)
+    """The first files past `maxSitemaps`: another file that need not be asked for makes room for one of them."""
 
     @classmethod
     def of(cls, site: Site, job: Job, run: RunReport, budget: Budget) -> "SiteReading":
@@ -189,15 +195,21 @@ class SiteReading:
 
     # --- what came of a file
 
-    def redirected(self, file: SitemapReport, final_url: str) -> SitemapReport | None:
-        """Note where `file` was found; the other file of that address, if this reading has one already."""
+    def read_as(self, url: str) -> SitemapReport | None:
+        """The file that was, or is being, read from the address `url`; a failure there is none."""
+        file = self._bodies.get(canonical(url))
+        return file if file is not None and file.status is not FileStatus.FAILED else None
+
+    def answered(self, file: SitemapReport, final_url: str | None) -> SitemapReport | None:
+        """`file` was answered, at `final_url` after redirects (None: none); the other file read from there, if any."""
         file.final_url = final_url
-        key = canonical(final_url)
-        other = self._seen.get(key)
-        if other is None or other.status is FileStatus.SKIPPED:
-            self._seen[key] = file
-            return None
-        return other
+        other = self.read_as(final_url or file.url)
+        if other is not None and other is not file:
+            return other
+        key = canonical(final_url or file.url)
+        self._bodies[key] = file
+        self._seen.setdefault(key, file)
+        return None
 
     def finished(self, file: SitemapReport) -> list[SitemapReport]:
         """`file` was asked for and its fields say what came of it; returns the files to ask for because of that."""
@@ -208,7 +220,7 @@ class SiteReading:
             self._end_guess(file)
         elif file.status not in _READ or file.status is FileStatus.PARTIAL:
             self._note_skip(file, self._found_in(file))
-        return self._next_guess() if not self.open_files else []
+        return self._reopened() or (self._next_guess() if not self.open_files else [])
 
     def refused(
         self, file: SitemapReport, reason: SkipReason, detail: str | None, *, found_in: str | None = None
@@ -223,6 +235,10 @@ class SiteReading:
             self.report.sitemaps.append(file)
         else:
             self.report.unread_files += 1
+        if reason is SkipReason.MAX_SITEMAPS and self.report.sitemaps and self.report.sitemaps[-1] is file:
+            self._past_cap.append(file)
+            self._note_skip(file, found_in)
+            return []
         if file.url == self._guess and was_open and reason is not SkipReason.HOST_CLOSED:
             self.report.sitemaps.append(file)
         if file.url == self._guess and reason is SkipReason.HOST_CLOSED:
@@ -231,7 +247,20 @@ class SiteReading:
         self._cut_by_cap = self._cut_by_cap or reason in _CAPS
         self._disallowed = self._disallowed or reason not in _CAPS
         self._note_skip(file, found_in or self._found_in(file))
-        return self._next_guess() if was_open and not self.open_files else []
+        return self._reopened() or (self._next_guess() if was_open and not self.open_files else [])
+
+    def _reopened(self) -> list[SitemapReport]:
+        """Files that were past `maxSitemaps`, for which there is room after all."""
+        files: list[SitemapReport] = []
+        while self._past_cap and not self.capped and self.budget.take():
+            file = self._past_cap.popleft()
+            self.run.unskip(Skip(file.url, self.site.key, Stage.SITEMAP, SkipReason.MAX_SITEMAPS))
+            self.report.unread_entries -= 1
+            file.reason = file.detail = None
+            self._seen[canonical(file.url)] = file
+            self.open_files.add(file.url)
+            files.append(file)
+        return files
 
     def _end_guess(self, file: SitemapReport) -> None:
         """A guess that works is a file like any other and the last; one that is not there is no error and costs nothing."""
@@ -264,28 +293,33 @@ class SiteReading:
 
     def abandon(self) -> None:
         """The run ends early: what is still open was not reached."""
+        self._cut_by_cap = True
+        self._past_cap.clear()
         for file in [file for file in self._seen.values() if file is not None and file.url in self.open_files]:
             self._guesses.clear()
             if file.status is FileStatus.SKIPPED:
                 self.refused(file, SkipReason.NOT_REACHED, "the run ended first")
         self.open_files.clear()
-        self._cut_by_cap = self.abandoned = True
+        self.abandoned = True
 
     @property
     def found_nothing(self) -> bool:
         """No sitemap was named, and none was guessed."""
         return not any(file.status in _READ for file in self.report.sitemaps)
 
+    @property
+    def why_none(self) -> str:
+        """What was looked at where no sitemap was found."""
+        where = "robots.txt names none" if self.has_robots_txt else "there is no robots.txt to name one"
+        return f"{where}, and no common path has one" if self.report.common_paths_tried else where
+
     def settle(self) -> None:
         """Give the site its status, and say in one sentence what came of it."""
         self.closed = True
         self.report.status = self._status()
-        if self._asked and not self.report.sitemaps and self.skipped_for is None:
-            self.run.skip(Skip(self.site.entry, self.site.key, Stage.SITE, SkipReason.NO_SITEMAP_FOUND, None))
-        elif not self._asked and not self.report.sitemaps and self.skipped_for is None:
-            self.run.skip(
-                Skip(self.site.entry, self.site.key, Stage.SITE, SkipReason.NO_SITEMAP_FOUND, "robots.txt names none")
-            )
+        if not self.report.sitemaps and self.skipped_for is None:
+            reason, why = SkipReason.NO_SITEMAP_FOUND, self.why_none
+            self.run.skip(Skip(self.site.entry, self.site.key, Stage.SITE, reason, why))
         self.report.message = site_message(self)
 
     def _status(self) -> SiteStatus:
@@ -293,7 +327,7 @@ class SiteReading:
             return SiteStatus.SKIPPED
         if self.found_nothing:
             return SiteStatus.FAILED
-        if self._cut_by_cap or self.capped:
+        if self._cut_by_cap or self._past_cap or self.capped:
             return SiteStatus.TRUNCATED
         if self._disallowed or any(
             file.status not in {FileStatus.OK, FileStatus.UNCHANGED} and canonical(file.url) not in self.left_out
@@ -310,8 +344,7 @@ def site_message(reading: SiteReading) -> str:
     if reading.skipped_for is not None:
         return f"Skipped: {_in_words(reading.skipped_for, reading.skipped_detail)}."
     if not report.sitemaps:
-        where = "robots.txt names no sitemap"
-        return f"No sitemap found: {where}{' and no common path has one' if report.common_paths_tried else ''}."
+        return f"No sitemap found: {reading.why_none}."
     if read:
         files = f"{read:,} of {len(report.sitemaps) + report.unread_files:,} sitemap files read"
         return f"{files}, {report.saved:,} URL{'' if report.saved == 1 else 's'} saved."

@@ -176,6 +176,8 @@ class SiteReport:
     common_paths_tried: list[str] = field(default_factory=list)
     sections: Counter[str] = field(default_factory=Counter)
     sitemaps: list[SitemapReport] = field(default_factory=list)
+    unread_entries: int = 0
+    """How many of `sitemaps` are files that were never asked for because of a limit."""
     unread_files: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
     """What monitor mode adds (its counts and flags)."""
@@ -252,8 +254,9 @@ class RunReport:
 
     def room_for_unread(self, site: SiteReport) -> bool:
         """Whether another file that was never asked for becomes an entry; the others are only counted."""
-        if len(site.sitemaps) >= MAX_UNREAD_ENTRIES or self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
+        if site.unread_entries >= MAX_UNREAD_ENTRIES or self._unread_entries >= MAX_UNREAD_ENTRIES_OF_RUN:
             return False
+        site.unread_entries += 1
         self._unread_entries += 1
         return True
 
@@ -266,6 +269,16 @@ class RunReport:
         if len(self.skips) < MAX_SKIPS_KEPT:
             self._skipped_once.add(mark)
             self.skips.append(skip)
+
+    def unskip(self, skip: Skip) -> None:
+        """Take back a skip that turned out to be none (of its fields address, reason and stage count)."""
+        mark = hash((skip.address, skip.reason, skip.stage))
+        if mark not in self._skipped_once:
+            return
+        self._skipped_once.remove(mark)
+        self.skips_by_reason[skip.reason] -= 1
+        same = (skip.address, skip.reason, skip.stage)
+        self.skips = [each for each in self.skips if (each.address, each.reason, each.stage) != same]
 
     def to_dict(self, now: float) -> dict[str, Any]:
         """REPORT as of `now` (POSIX seconds)."""
@@ -285,7 +298,7 @@ class RunReport:
             ],
             "settings": self.job.settings() if self.job else {},
             "counts": counts,
-            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common()},
+            "skipsByReason": {str(reason): count for reason, count in self.skips_by_reason.most_common() if count},
             "charged": self.charged,
             "sites": [site.to_dict() for site in self.sites],
             "hosts": [host.to_dict() for host in self.hosts],

@@ -49,8 +49,7 @@ def file_from_dict(reading: SiteReading, file: SitemapReport, known: dict[str, A
         setattr(file, name, known[name])
     file.kind = FileKind(known["kind"]) if known["kind"] else None
     file.faults.update({Fault(name): count for name, count in known["faults"].items()})
-    if file.final_url:
-        reading.redirected(file, file.final_url)
+    reading.answered(file, file.final_url)
     file.conclude(FileStatus.OK, None, "read before the restart")
     counts, tally = reading.run.counts, known["tally"]
     for name, count in tally.items():

@@ -38,6 +38,7 @@ class Body:
         self._kept = 0
         self._sniffed = False
         self._tail_from: int | None = None
+        self._feeding = False
         self._unpacker = Unpacker(content_encoding, name=name)
 
     @property
@@ -75,6 +76,14 @@ class Body:
         self.arrival.short = True
         self.arrival.short_detail = detail
 
+    def break_off(self, detail: str) -> None:
+        """End the body here, because its time is up: what came so far is kept, as of a body cut short."""
+        self.mark_short(detail)
+        self.arrival.timed_out = True
+        if not self._feeding:  # else a gap would lie before what the unpacker still holds
+            self._finish()
+        self._settle()
+
     def discard(self) -> None:
         """Give the file's space back."""
         if self.file is not None:
@@ -88,11 +97,13 @@ class Body:
                 return
 
     async def _feed(self, chunk: bytes) -> None:
+        self._feeding = True
         for piece in self._unpacker.pieces(chunk):
             self._store(piece)
             if self.arrival.cut:
-                return
+                break
             await asyncio.sleep(0)  # others have files to read and parse as well
+        self._feeding = False
 
     def _store(self, piece: bytes) -> None:
         if self._keep is not None and self._kept + len(piece) > self._keep:

@@ -261,9 +261,12 @@ class _Attempt:
             if deadline is not None:
                 deadline.call_off()
 
+    def _is_overdue(self) -> bool:
+        return self._whole is not None and self._whole.struck
+
     def timeout(self) -> TimeoutFetchError:
         """Say which of the two limits was passed, and at what."""
-        if self._whole is not None and self._whole.struck:
+        if self._is_overdue():
             return TimeoutFetchError(f"the whole file took longer than {_WHOLE_FILE * self.step:g} s")
         return TimeoutFetchError(f"waited {self.step:g} s for {self._waiting_for}")
 
@@ -277,6 +280,11 @@ class _Attempt:
         body = self._body = Body(codings or None, urlsplit(self.request.url).path, self._keep(answer.status))
         try:
             await body.read(answer.content, promised=answer.content_length)
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if not (isinstance(error, TimeoutError) or self._is_overdue()):  # the run ends
+                body.discard()
+                raise
+            body.break_off(self.timeout().detail)
         except BaseException:
             body.discard()
             raise

@@ -18,6 +18,8 @@ class Arrival:
     short: bool = False
     """The connection ended before the body did (Content-Length, last chunk), or was reset."""
     short_detail: str | None = None
+    timed_out: bool = False
+    """`short` because its time was up: the server stopped sending, or was too slow with the whole of it."""
     cut: bool = False
     """We stopped reading on purpose: robots.txt past 500 KiB, HTML where a file was expected, the body of an error."""
     over_limit: bool = False

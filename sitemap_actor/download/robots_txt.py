@@ -66,6 +66,8 @@ class RobotsTxt:
         status = response.status
         if 200 <= status < 300:
             arrival = response.arrival
+            if arrival.timed_out:
+                return self._closed(key, SkipReason.TIMEOUT, status, arrival.short_detail)
             if arrival.short or arrival.damaged:
                 return self._closed(key, SkipReason.NETWORK_ERROR, status, "the body ended before it was complete")
             if arrival.unsupported:

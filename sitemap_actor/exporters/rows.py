@@ -6,9 +6,8 @@ encoding, and for items that are no batches, the stock way is taken.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import repeat
-from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -21,6 +20,7 @@ from scrapy.exporters import (
     XmlItemExporter,
 )
 
+from sitemap_actor.core.row_json import json_rows
 from sitemap_actor.core.rows import EXTRACT_COLUMNS, MONITOR_COLUMNS, ChangeBatch, UrlBatch
 from sitemap_actor.run import run_of
 
@@ -28,33 +28,6 @@ from sitemap_actor.run import run_of
 def rows_of(item: Any) -> Iterator[dict[str, Any]]:
     """The rows of a batch; any other item is its own row."""
     return item.rows() if isinstance(item, UrlBatch | ChangeBatch) else iter((item,))
-
-
-def json_rows(batch: UrlBatch, quote: Callable[[str], str]) -> list[str]:
-    """The rows of a batch as JSON objects, without a dict for each; `quote` makes a JSON string of a text."""
-    tail = (
-        f', "sourceSitemap": {quote(batch.file.url)}, "site": {quote(batch.reading.site.key)}'
-        f', "fetchedAt": {quote(batch.fetched_at)}'
-    )
-    # Few different values stand in these two columns.
-    frequent = {value: "null" if value is None else quote(value) for value in {*batch.changefreqs, *batch.priorities}}
-    freqs = map(frequent.__getitem__, batch.changefreqs)
-    priorities = map(frequent.__getitem__, batch.priorities)
-    lastmods = ["null" if lastmod is None else quote(lastmod) for lastmod in batch.lastmods]
-    ends: Iterable[str] = repeat(tail + "}") if batch.extras is None else _ends(tail, batch.extras, quote)
-    return [
-        f'{{"url": {url}, "lastmod": {lastmod}, "changefreq": {freq}, "priority": {priority}{end}'
-        for url, lastmod, freq, priority, end in zip(
-            map(quote, batch.urls), lastmods, freqs, priorities, ends, strict=False
-        )
-    ]
-
-
-def _ends(tail: str, extras: Iterable[dict[str, Any] | None], quote: Callable[[str], str]) -> Iterator[str]:
-    """What follows the common columns where extensions were asked for."""
-    ascii_only = quote is encode_basestring_ascii
-    for extra in extras:
-        yield f"{tail}, {json.dumps(extra, ensure_ascii=ascii_only)[1:]}" if extra else tail + "}"
 
 
 class _Rows:
@@ -72,10 +45,7 @@ class JsonLinesRowsExporter(_Rows, JsonLinesItemExporter):
     def export_item(self, item: Any) -> None:
         """Write the rows."""
         if isinstance(item, UrlBatch) and self.fields_to_export is None and self.encoding in {None, "utf-8"}:
-            quote = encode_basestring if self.encoding else encode_basestring_ascii
-            lines = json_rows(item, quote)
-            lines.append("")
-            self.file.write("\n".join(lines).encode())
+            self.file.write(json_rows(item, end="\n", ascii_only=not self.encoding).encode())
         else:
             super().export_item(item)
 
@@ -87,9 +57,8 @@ class JsonRowsExporter(_Rows, JsonItemExporter):
         """Write the rows."""
         plain = self.fields_to_export is None and self.encoding in {None, "utf-8"} and not self.encoder.indent
         if isinstance(item, UrlBatch) and plain:
-            quote = encode_basestring if self.encoding else encode_basestring_ascii
             self._add_comma_after_first()
-            self.file.write(",\n".join(json_rows(item, quote)).encode())
+            self.file.write(json_rows(item, end=",\n", ascii_only=not self.encoding).encode()[:-2])
         else:
             super().export_item(item)
 

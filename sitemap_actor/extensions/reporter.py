@@ -70,8 +70,6 @@ class ReporterExtension:
         report = self._run.report
         if unwritten:
             report.message += f" These records could not be written: {', '.join(unwritten)}."
-        logger.info("%s", report.message)
-        logger.info("Records (REPORT, SKIPPED, ...): %s", self._store.where())
 
     def _has_feeds(self) -> bool:
         return self._crawler.get_extension(RowFeedExporter) is not None

@@ -53,7 +53,9 @@ class DoorsMiddleware:
             request.meta["pause"] = delay
             self._run.gate.hold_host(key, asyncio.get_running_loop().time() + delay * self._delay_factor)
         elif request.meta["purpose"] != "robots":  # the reader of robots.txt settles its host by itself
-            for shut in {key, host_key(request.meta["file"].url)}:
+            # A host that sends us to a login or challenge page elsewhere has closed its door as well.
+            sent_on = reason in {SkipReason.LOGIN_PAGE, SkipReason.CAPTCHA}
+            for shut in {key, host_key(request.meta["file"].url)} if sent_on else {key}:
                 self._shut(shut, reason, f"HTTP {response.status}")
 
     async def process_response(self, request: Request, response: Response) -> Response:

@@ -28,8 +28,8 @@ class RedirectsMiddleware:
             raise Refusal(SkipReason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
         target = self._target(request, response, location.decode("utf-8", "replace").strip())
         meta = {name: value for name, value in request.meta.items() if name in {"purpose", "host", "reading", "file"}}
-        meta |= {"redirects": times, "asked": True}
-        return Request(target, request.callback, errback=request.errback, meta=meta, dont_filter=True)
+        meta |= {"redirects": times, "asked": True, "address": target}
+        return Request(urls.requestable(target), request.callback, errback=request.errback, meta=meta, dont_filter=True)
 
     @staticmethod
     def _target(request: Request, response: Response, location: str) -> str:
@@ -39,7 +39,8 @@ class RedirectsMiddleware:
         try:
             parts = urls.read(target)
         except urls.UrlError as error:
-            raise Refusal(SkipReason.ROBOTS_TXT_REDIRECT if robots else error.reason, error.detail) from None
+            reason = SkipReason.ROBOTS_TXT_REDIRECT if robots else SkipReason.INVALID_URL
+            raise Refusal(reason, f"redirects to an address that cannot be used: {error.detail}") from None
         if robots and parts.site != request.meta["host"] and parts.rest.partition("?")[0] != "/robots.txt":
             raise Refusal(SkipReason.ROBOTS_TXT_REDIRECT, "to something that is not a robots.txt, on another host")
         return target

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Self
 
 from scrapy.crawler import Crawler
@@ -33,6 +34,7 @@ MAX_BUFFERED_ROWS = 4 * BATCH_SIZE
 MAX_REFUSED_SAMPLES = 100
 _CHANGES = frozenset({ChangeType.NEW, ChangeType.REMOVED, ChangeType.MODIFIED})
 
+_query = re.compile(r"[?#]")
 _segments = re.compile(r"^https?://[^/?#\n]*(/[^/?#\n]*)?", re.IGNORECASE | re.MULTILINE).findall
 
 
@@ -284,6 +286,14 @@ def _waiting(batch: Batch) -> list[_Waiting]:
     return [_Waiting(row, reading, file, when) for row, when in zip(batch.rows(), batch.instants, strict=True)]
 
 
-def _sections(urls: Sequence[str]) -> list[str]:
-    """The first path segment of each URL, `/` where it has none."""
-    return [segment or "/" for segment in _segments("\n".join(urls))]
+def _sections(urls: Sequence[str]) -> Counter[str]:
+    """How many of the URLs have which first path segment, `/` where there is none."""
+    origin = urls[0][: urls[0].find("/", len("https://")) + 1] if urls else ""
+    if not origin or _query.search(origin) or not all(map(str.startswith, urls, repeat(origin))):
+        return Counter(segment or "/" for segment in _segments("\n".join(urls)))
+    start = len(origin)
+    found = Counter([url[start:].partition("/")[0] for url in urls])
+    sections: Counter[str] = Counter()
+    for name, count in found.items():
+        sections["/" + _query.split(name, 1)[0]] += count
+    return sections

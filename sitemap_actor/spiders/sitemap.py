@@ -93,35 +93,41 @@ class SitemapSpider(Spider):
         reading = self.run.reading_of(site)
         try:
             await self.run.memory.open(reading)
-            host = await self.run.robots(self.crawler).host(site.key)
+            await self._begin(reading)
         except Refusal as error:
             reading.skip_site(error.reason, error.detail)
-            self._close_if_read(reading)
-            return
         except Exception:
-            logger.exception("Reading %s/robots.txt failed", site.key)
-            self.run.broken = f"{site.key}/robots.txt could not be read because of an internal error"
+            logger.exception("Beginning to read %s failed", site.entry)
+            self.run.broken = f"{site.entry} could not be read because of an internal error"
             reading.skip_site(SkipReason.NOT_REACHED, "an internal error")
-            self._close_if_read(reading)
-            return
+            reading.abandon()
+        self._close_if_read(reading)
+
+    async def _begin(self, reading: SiteReading) -> None:
+        """Ask for robots.txt, then for the site's first files. Raises `Refusal` where the run ends meanwhile."""
+        site = reading.site
+        host = await self.run.robots(self.crawler).host(site.key)
+        reading.has_robots_txt = host.report.robots_txt == "rules"
         if host.closed is not None:
             reading.skip_site(host.closed.reason, host.closed.detail)
-        else:
-            sitemaps = host.rules.sitemaps if host.rules is not None else []
-            for request in self._requests(reading, reading.start(self._usable(sitemaps, site))):
-                self._outbox.put_nowait(request)
-        self._close_if_read(reading)
+            return
+        sitemaps = host.rules.sitemaps if host.rules is not None else []
+        for request in self._requests(reading, reading.start(self._usable(sitemaps, site))):
+            self._outbox.put_nowait(request)
 
     def _usable(self, sitemaps: Iterable[str], site: Site) -> Iterator[str]:
         """The addresses of robots.txt's Sitemap lines; what is none is listed."""
+        robots_txt = f"{site.key}/robots.txt"
         for url in sitemaps:
             try:
-                urls.read(url)
+                parts = urls.read(url)
             except urls.UrlError as error:
-                skip = Skip(urls.redacted(url), site.key, Stage.SITEMAP, _file_reason(error.reason), error.detail)
+                reason = _file_reason(error.reason)
+                skip = Skip(urls.redacted(url), site.key, Stage.SITEMAP, reason, error.detail, robots_txt)
                 self.run.report.skip(skip)
             else:
-                yield url
+                if parts.site + parts.rest != robots_txt:  # some name themselves
+                    yield url
 
     def _close_if_read(self, reading: SiteReading) -> None:
         if reading.open_files or reading.read:
@@ -138,7 +144,10 @@ class SitemapSpider(Spider):
         reading.waiting.extend(files)
         while reading.waiting and reading.in_flight < FILES_AT_ONCE and not self.run.ending:
             file = reading.waiting.popleft()
-            children = self.run.resume.restore(reading, file)
+            other = reading.read_as(file.url)
+            if other is not None:
+                file.conclude(FileStatus.OK, None, f"read already: {other.url} redirects to it")
+            children = [] if other is not None else self.run.resume.restore(reading, file)
             if children is not None:
                 reading.waiting.extend(child for url in children if (child := reading.child(url, file)))
                 reading.waiting.extend(reading.finished(file))
@@ -147,7 +156,12 @@ class SitemapSpider(Spider):
             headers = self.run.memory.validators(reading, file)
             meta = {"purpose": "sitemap", "host": reading.site.key, "reading": reading, "file": file}
             yield Request(
-                file.url, self.parse_sitemap, errback=self.failed, headers=headers, meta=meta, dont_filter=True
+                urls.requestable(file.url),
+                self.parse_sitemap,
+                errback=self.failed,
+                headers=headers,
+                meta=meta,
+                dont_filter=True,
             )
 
     # --- files
@@ -169,8 +183,7 @@ class SitemapSpider(Spider):
         )
         if asked and reason is not SkipReason.NOT_REACHED:
             file.status, file.reason, file.detail = FileStatus.FAILED, reason, detail
-            if request.url != file.url:
-                file.final_url = request.url
+            file.final_url = request.meta.get("address")
             files = reading.finished(file)
         else:
             files = reading.refused(file, reason, detail)
@@ -206,7 +219,7 @@ class SitemapSpider(Spider):
 
     def _is_worth_reading(self, reading: SiteReading, file: SitemapReport, response: SpooledResponse) -> bool:
         """Whether the answer's body is a file to parse; if not, `file` says why."""
-        other = reading.redirected(file, response.url) if response.meta.get("redirects") else None
+        other = reading.answered(file, response.meta.get("address"))
         verdict = _verdict_before_reading(response)
         if response.status == 304:
             self.run.memory.unchanged(reading, file)
@@ -242,7 +255,8 @@ class SitemapSpider(Spider):
         """Parse the file; hand back to the event loop after every batch, for a large file may take half a minute."""
         assert response.file is not None  # noqa: S101 - a 2xx answer has one
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        reader = SitemapReader(url=response.url, content_type=content_type, extensions=frozenset(self.job.extensions))
+        base_url = file.final_url or file.url
+        reader = SitemapReader(url=base_url, content_type=content_type, extensions=frozenset(self.job.extensions))
         judge = LastmodJudge(time.time())
         cut = _cut(response)
         listed = 0
@@ -256,12 +270,12 @@ class SitemapSpider(Spider):
                 return
             listed += len(entries.locs) + len(entries.invalid)
             for loc, _lastmod in entries.children:
-                for request in self._requests(reading, self._child(reading, file, response.url, loc)):
+                for request in self._requests(reading, self._child(reading, file, base_url, loc)):
                     yield request
             if entries.locs or entries.invalid:
                 reading.batches_out += 1
                 file.batches_out += 1
-                yield self._batch(reading, file, response.url, entries, judge)
+                yield self._batch(reading, file, base_url, entries, judge)
             await asyncio.sleep(0)
         _note_outcome(file, reader.outcome, judge)
         if reader.outcome.status == "ok":
@@ -336,9 +350,12 @@ def _verdict_before_reading(response: SpooledResponse) -> tuple[SkipReason, str]
 def _cut(response: SpooledResponse) -> tuple[SkipReason, str] | None:
     """Whether the body ended before it was complete."""
     if response.arrival.short:
-        return SkipReason.NETWORK_ERROR, response.arrival.short_detail or "the body was shorter than promised"
+        reason = SkipReason.TIMEOUT if response.arrival.timed_out else SkipReason.NETWORK_ERROR
+        return reason, response.arrival.short_detail or "the body was shorter than promised"
     if response.arrival.damaged:
         return SkipReason.MALFORMED, "the gzip data is cut or corrupt"
+    if response.status == 206:  # nobody asked for a part
+        return SkipReason.NETWORK_ERROR, "HTTP 206: only a part of the file"
     return None
 
 

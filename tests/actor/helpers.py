@@ -27,6 +27,7 @@ def environment(**more: str) -> dict[str, str]:
 class Ended:
     code: int
     log: str
+    cpu_secs: float = 0.0
 
 
 async def run_real(folder: Path, env: dict[str, str], timeout: float = 60) -> Ended:
@@ -88,7 +89,8 @@ class Life:
             os.kill(self.pid, 9)
             raise AssertionError(f"the Actor did not end:\n{self.log.read_text()}") from None
         self._writer.close()
-        return Ended(int(line.split()[1]), self.log.read_text())
+        _, code, cpu = line.split()
+        return Ended(int(code), self.log.read_text(), float(cpu))
 
 
 def pages(site: Site, count: int, start: int = 0) -> list[str]:

@@ -1,26 +1,42 @@
 """Starts Actor processes cheaply: everything is imported once, each run is a fork of that, and goes through `__main__`.
 
 `python -m tests.actor.zygote SOCKET` listens on a Unix socket. A connection is one run: a line of JSON with `env`, `cwd` and
-`log` comes in; `pid N` goes out at once, `code N` when the process has ended (negative: the signal that killed it).
+`log` comes in; `pid N` goes out at once, `code N CPU` when the process has ended (negative:
+the signal that killed it) after so many seconds of the processor.
 """
 
 import json
 import os
+import pkgutil
 import runpy
 import signal
 import socket
 import sys
 import warnings
+from importlib import import_module
 
-import scrapy.core.engine
-import scrapy.extensions.feedexport  # noqa: F401 - what a crawl loads by name
-
-import sitemap_actor.actor.lifecycle
-import sitemap_actor.actor.main
-import sitemap_actor.actor.sink
-import sitemap_actor.actor.stores
-import sitemap_actor.download.handler
+import sitemap_actor
 import sitemap_actor.settings
+from sitemap_actor.exporters import page
+
+_BY_NAME = (
+    "core.downloader",
+    "core.engine",
+    "downloadermiddlewares.stats",
+    "dupefilters",
+    "extensions.logstats",
+    "squeues",
+)
+"""What Scrapy loads by name when a crawl begins."""
+
+
+def _import_everything() -> None:
+    for module in pkgutil.walk_packages(sitemap_actor.__path__, "sitemap_actor."):
+        if "__main__" not in module.name:
+            import_module(module.name)
+    for name in _BY_NAME:
+        import_module(f"scrapy.{name}")
+    page._template()
 
 
 def _run(order: dict[str, object]) -> None:
@@ -57,8 +73,9 @@ def _keep(connection: socket.socket) -> None:
         connection.close()
         _run(order)
     connection.sendall(f"pid {pid}\n".encode())
-    _, status = os.waitpid(pid, 0)
-    connection.sendall(f"code {os.waitstatus_to_exitcode(status)}\n".encode())
+    _, status, used = os.wait4(pid, 0)
+    cpu = used.ru_utime + used.ru_stime
+    connection.sendall(f"code {os.waitstatus_to_exitcode(status)} {cpu:.3f}\n".encode())
     os._exit(0)
 
 
@@ -67,6 +84,7 @@ def main(path: str) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(16)
+    _import_everything()
     print("ready", flush=True)
     while True:
         connection, _ = listener.accept()

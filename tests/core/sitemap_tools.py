@@ -59,7 +59,7 @@ def see(
         content_type=content_type, url="https://example.com/s", extensions=frozenset(extensions), fast=fast
     )
     if size is None:
-        batches = list(reader.read(io.BytesIO(data), cut=cut, detail=detail))
+        batches = [batch for batch in reader.read(io.BytesIO(data), cut=cut, detail=detail) if batch != Entries()]
     else:
         batches = [batch for start in range(0, len(data), size) for batch in reader.feed(data[start : start + size])]
         batches += reader.close(cut=cut, detail=detail)

@@ -29,30 +29,6 @@ def test_R15_a_tie_is_an_allow(lines: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("allow", "disallow", "path", "allowed"),
-    [
-        ("/x?y", "/x*yz", "/x?yz", False),  # escaped, the Allow would be the longer one
-        ("/x?y", "/x*y", "/x?yz", True),
-        ("/*?a&b", "/dir/*&b", "/dir/?a&b", False),
-        ("/dir/?a&b", "/dir/*&b", "/dir/?a&b", True),
-        ("/&", "/*$", "/&", False),
-        ("/ab", "/a**", "/ab", False),
-    ],
-)
-def test_R15_lengths_are_those_written_too(allow: str, disallow: str, path: str, allowed: bool) -> None:
-    assert allows(rules(f"Allow: {allow}", f"Disallow: {disallow}"), path) == [allowed]
-
-
-@pytest.mark.parametrize("page", ["/", "/a/"])
-def test_R15_an_allowed_index_page_opens_its_folder(page: str) -> None:
-    assert allows(rules("Disallow: /", f"Allow: {page}index.html"), page, f"{page}index.html", f"{page}x") == [
-        True,
-        True,
-        False,
-    ]
-
-
-@pytest.mark.parametrize(
     ("rule", "refused", "allowed"),
     [
         ("/*s=", ["/?s=x", "/a/b?x=1&s=2", "/items=3"], ["/s", "/?q=s"]),

@@ -421,6 +421,16 @@ def test_cdata_and_comments_between_entries_hold_no_entries():
     assert (seen.verdict, seen.locs) == (OK, [A])
 
 
+@pytest.mark.parametrize("bad", ["\0", "\x01", "\ufffe", "\uffff", "\x1f"])
+@pytest.mark.parametrize(
+    "place", ["{}<url><loc>b</loc></url>", "<url>{}<loc>b</loc></url>", "<url><loc>{}b</loc></url>"]
+)
+def test_a_character_that_xml_forbids_ends_the_file_there(bad, place):
+    for fast in (True, False):
+        seen = see(root(entry(A) + place.format(bad) + entry(C)), fast=fast)
+        assert (seen.verdict, seen.locs) == (BROKEN, [A])
+
+
 def test_cut_reason_wins_over_what_the_cut_broke():
     body = urlset(A, B)[:-15]
     seen = see(body, cut=SkipReason.TIMEOUT, detail="the body came shorter than promised")

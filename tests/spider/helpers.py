@@ -114,3 +114,26 @@ def serve_robots(site: Site, *lines: str) -> None:
 
 def _absolute(site: Site, loc: str) -> str:
     return site.origin + loc if loc.startswith("/") and not loc.startswith("//") else loc
+
+
+QUICK = {"SITEMAP_RETRY_DELAY_FACTOR": 0}
+"""Settings: retries without their delay."""
+
+
+def urlset(*locs: str) -> str:
+    """A urlset in the ordinary spelling; the locs are put in as they stand."""
+    return '<?xml version="1.0" encoding="UTF-8"?>' + URLSET.format(
+        "".join(f"<url><loc>{loc}</loc></url>" for loc in locs)
+    )
+
+
+def publish(site: Site, answers: dict[str, Any]) -> None:
+    """Let robots.txt of `site` name a sitemap for each path in `answers`, and serve them."""
+    site.routes.update(answers)
+    serve_robots(site, *(f"Sitemap: {site.origin}{path}" for path in answers))
+
+
+def told(crawled: Crawled, url: str) -> tuple[str, str | None]:
+    """Status and reason of one file in REPORT."""
+    file = crawled.file(url)
+    return file["status"], file["reason"]

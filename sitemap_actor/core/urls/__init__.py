@@ -19,6 +19,7 @@ from sitemap_actor.core.urls.parts import (
     percent_encoded,
     read,
     redacted,
+    requestable,
     resolve,
     site_of,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "percent_encoded",
     "read",
     "redacted",
+    "requestable",
     "resolve",
     "site_of",
 ]

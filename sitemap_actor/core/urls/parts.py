@@ -93,6 +93,16 @@ def read(url: str) -> Parts:
     return Parts(scheme, host, _port(scheme, found[2]), found[1].lower(), pieces[3])
 
 
+def requestable(url: str) -> str:
+    """Return the URL with its host as a resolver sees it, path and query as listed, for a request to be made of it.
+
+    HTTP libraries map international names in ways of their own (IDNA 2003, 2008), which name different hosts: the one
+    whose robots.txt was read has to be the one that is asked. Raises UrlError where the URL is invalid.
+    """
+    parts = read(url)
+    return parts.site + (parts.rest if parts.rest.startswith("/") else f"/{parts.rest}")
+
+
 def refuse_invisible(text: str) -> None:
     """Raise UrlError(invalid_character) where the text holds a control or invisible character."""
     hidden = _invisible(text)

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 MAX_PAGE_BYTES = 2_000_000
+_SMALLEST = 1 / 1024
+"""By then no list has an entry left; what remains is bounded by itself and far smaller."""
 
 
 def page_bytes(report: RunReport, now: float) -> bytes:
     """REPORT.html as of `now` (POSIX seconds), UTF-8."""
     scale = 1.0
     page = _render(report, now, scale)
-    while len(page) > MAX_PAGE_BYTES:
+    while len(page) > MAX_PAGE_BYTES and scale > _SMALLEST:
         scale /= 2
         page = _render(report, now, scale)
     return page

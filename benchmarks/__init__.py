@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m benchmarks` measures the product beside its peers and its limits, on loopback."""
