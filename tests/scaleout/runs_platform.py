@@ -74,10 +74,11 @@ class RunsPlatform(FakePlatform):
         if ACTOR.replace("/", "~") not in request.path:
             return _error(404, "record-not-found")
         run = f"started{len(self.started):06d}"
+        body = self.calls[-1].body  # nothing is awaited between the noting of a call and this
         store = Store("key-value-stores", f"kvs-{run}")
         self.stores["key-value-stores", store.id] = store
-        store.records["INPUT"] = (request["body"], JSON)
-        report = self.report(json.loads(request["body"]))
+        store.records["INPUT"] = (body, JSON)
+        report = self.report(json.loads(body))
         if report is not None:
             store.records["REPORT"] = (json.dumps(report).encode(), JSON)
         made = self.run | {"id": run, "defaultKeyValueStoreId": store.id, "startedAt": _now(), "status": "RUNNING"}

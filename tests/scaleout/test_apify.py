@@ -13,8 +13,6 @@ from scaleout.__main__ import main
 from tests.actor.fake_platform import TOKEN
 from tests.scaleout.runs_platform import ACTOR, RunsPlatform, broken_report, report_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::aiohttp.web_exceptions.NotAppKeyWarning")  # the fake's own keys
-
 SITES = [f"site-{number}.example" for number in range(11)] + ["bad.example"]
 START = r"/runs$"
 
