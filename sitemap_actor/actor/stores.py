@@ -10,6 +10,7 @@ from apify import Actor
 from apify.storages import KeyValueStore
 from scrapy.crawler import Crawler
 
+from sitemap_actor import process
 from sitemap_actor.actor.house import House, PlatformError, house, patiently, read_bytes
 from sitemap_actor.process import has_ended, process_id
 
@@ -164,6 +165,7 @@ class LocalStateStore:
         store = await self._opened()
         return sorted([item.key async for item in store.iterate_keys() if item.key.startswith(prefix)])
 
+<<<<<<< HEAD
     def identity(self) -> tuple[str, str | None]:
         """This process; a later run cannot look up what a local dataset holds of it, for `apify run` empties it."""
         return process_id(), None
@@ -176,6 +178,20 @@ class LocalStateStore:
         """Nothing can be looked up."""
         return None
 
+=======
+    async def has_ended(self, run_id: str) -> bool | None:
+        """Whether the process of that id is gone; None where it ran on another machine."""
+        return process.has_ended(run_id)
+
+    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
+        """Nothing is looked up: the SDK empties the local dataset when a run begins."""
+        return None
+
+    def identity(self) -> tuple[str, str | None]:
+        """This process; its rows cannot be looked up by a later run."""
+        return process.identity(), None
+
+>>>>>>> monitor
 
 def _state_key(crawler: Crawler) -> str:
     from sitemap_actor.run import run_of  # noqa: PLC0415 - records are written where there is no crawl

@@ -91,7 +91,7 @@ class Session:
     async def prepare(self, saved: int, fingerprint: str) -> Prepared:
         """Move the state on by the first `saved` rows of the plan, and write it up to the flip."""
         facts = self.state.settle(saved, fingerprint)
-        return await self.vault.prepare(facts, self.state.blocks())
+        return await self.vault.prepare(facts, None if self.state.is_as_loaded() else self.state.blocks())
 
     async def flip(self, prepared: Prepared) -> None:
         """Make the prepared state the one that counts; the journal has done its duty."""

@@ -22,7 +22,7 @@ class Prepared:
     """A generation whose shards are written, and whose head is not."""
 
     head: bytes
-    keys: list[str]
+    shards: list[tuple[str, str]]
     generation: int
 
 
@@ -34,7 +34,7 @@ class Vault:
     entry: str
     invalid: str | None = None
     """Why the state that was found could not be read, if it could not."""
-    _old: list[str] = field(default_factory=list)
+    _old: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def mark(self) -> str:
@@ -80,7 +80,7 @@ class Vault:
         except BaseException:
             state.close()
             raise
-        self._old = [key for key, _digest in head.shards]
+        self._old = head.shards
         return state
 
     async def _blocks(self, head: Head) -> AsyncIterator[Block]:
@@ -96,19 +96,22 @@ class Vault:
         keys = await self.store.keys(f"{self.mark}-g")
         return max((int(key.removeprefix(f"{self.mark}-g")[:8]) for key in keys), default=0)
 
-    async def prepare(self, facts: SiteFacts, blocks: Iterable[Block]) -> Prepared:
-        """Write the shards of the generation that `facts` names."""
+    async def prepare(self, facts: SiteFacts, blocks: Iterable[Block] | None) -> Prepared:
+        """Write the shards of the generation that `facts` names; without `blocks` those that were loaded stay."""
+        if blocks is None:
+            return Prepared(codec.write_head(Head(facts, self._old)), self._old, facts.generation)
         shards: list[tuple[str, str]] = []
         for body in codec.write_shards(blocks, "pages", self.entry):
             key = self._shard_key(facts.generation, len(shards))
             await self.store.write(key, body)
             shards.append((key, codec.digest_of(body)))
-        return Prepared(codec.write_head(Head(facts, shards)), [key for key, _digest in shards], facts.generation)
+        return Prepared(codec.write_head(Head(facts, shards)), shards, facts.generation)
 
     async def flip(self, prepared: Prepared) -> None:
         """Make the prepared generation the one that counts, and let the one before go."""
         await self.store.write(self.head_key, prepared.head)
         left_over = await self.store.keys(f"{self.mark}-g{prepared.generation:08}-")
-        for key in {*self._old, *left_over}.difference(prepared.keys):
+        old = {key for key, _digest in self._old}
+        for key in old.union(left_over).difference(key for key, _digest in prepared.shards):
             await self.store.delete(key)
-        self._old = prepared.keys
+        self._old = prepared.shards
