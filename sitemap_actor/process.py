@@ -1,22 +1,3 @@
-<<<<<<< HEAD
-"""This process's name, by which another one tells whether it is still there (leases on state kept in files)."""
-
-import os
-import socket
-from pathlib import Path
-
-
-def process_id() -> str:
-    """This process: host, number and start."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
-
-
-def has_ended(identity: str) -> bool | None:
-    """Whether the process of that name is gone; None where it ran on another machine."""
-    host, _, rest = identity.partition(":")
-    number, _, started = rest.partition(":")
-    if host != socket.gethostname() or not number.isdecimal():
-=======
 """Who this process is to others, and whether another one is still there: for leases on files."""
 
 import os
@@ -34,7 +15,6 @@ def has_ended(other: str) -> bool | None:
     host, _, rest = other.partition(":")
     number, _, started = rest.partition(":")
     if host != platform.node() or not number.isdecimal():
->>>>>>> monitor
         return None
     try:
         os.kill(int(number), 0)

@@ -12,7 +12,6 @@ from scrapy.crawler import Crawler
 
 from sitemap_actor import process
 from sitemap_actor.actor.house import House, PlatformError, house, patiently, read_bytes
-from sitemap_actor.process import has_ended, process_id
 
 _ENDED = frozenset({"SUCCEEDED", "FAILED", "TIMED-OUT", "ABORTED"})
 _BYTES = "application/octet-stream"
@@ -117,15 +116,15 @@ class PlatformStateStore:
             return None
         return str(getattr(run.status, "value", run.status)) in _ENDED if run is not None else None
 
-    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
+    async def rows_of(self, dataset_id: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
         """Rows of another run's dataset, in order; None where that dataset is gone."""
-        dataset = self._house.client.dataset(place)
+        dataset = self._house.client.dataset(dataset_id)
         if not offset and await patiently("Reading a dataset", dataset.get) is None:
             return None
         page = await patiently("Reading a dataset", lambda: dataset.list_items(offset=offset, limit=limit))
         return list(page.items)
 
-    def identity(self) -> tuple[str, str | None]:
+    def identity(self) -> tuple[str, str]:
         """This run's id and the id of the dataset that its rows go to, for lease and journal."""
         return self._house.run_id, self._house.dataset_id
 
@@ -165,20 +164,6 @@ class LocalStateStore:
         store = await self._opened()
         return sorted([item.key async for item in store.iterate_keys() if item.key.startswith(prefix)])
 
-<<<<<<< HEAD
-    def identity(self) -> tuple[str, str | None]:
-        """This process; a later run cannot look up what a local dataset holds of it, for `apify run` empties it."""
-        return process_id(), None
-
-    async def has_ended(self, run_id: str) -> bool | None:
-        """Whether the process of that id is gone; None where it ran on another machine."""
-        return has_ended(run_id)
-
-    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
-        """Nothing can be looked up."""
-        return None
-
-=======
     async def has_ended(self, run_id: str) -> bool | None:
         """Whether the process of that id is gone; None where it ran on another machine."""
         return process.has_ended(run_id)
@@ -191,7 +176,6 @@ class LocalStateStore:
         """This process; its rows cannot be looked up by a later run."""
         return process.identity(), None
 
->>>>>>> monitor
 
 def _state_key(crawler: Crawler) -> str:
     from sitemap_actor.run import run_of  # noqa: PLC0415 - records are written where there is no crawl

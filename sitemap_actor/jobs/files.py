@@ -8,11 +8,7 @@ from urllib.parse import quote, unquote
 
 from scrapy.crawler import Crawler
 
-<<<<<<< HEAD
-from sitemap_actor.process import has_ended, process_id
-=======
 from sitemap_actor import process
->>>>>>> monitor
 from sitemap_actor.run import run_of
 
 
@@ -115,19 +111,11 @@ class FileStateStore:
 
     def identity(self) -> tuple[str, str | None]:
         """This process; rows leave by feeds, where no later run can look them up."""
-<<<<<<< HEAD
-        return process_id(), None
-
-    async def has_ended(self, run_id: str) -> bool | None:
-        """Whether the process of that id is gone; None where it ran on another machine."""
-        return has_ended(run_id)
-=======
         return process.identity(), None
 
     async def has_ended(self, run_id: str) -> bool | None:
         """Whether the process of that id is gone; None where it ran on another machine."""
         return process.has_ended(run_id)
->>>>>>> monitor
 
     async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
         """Nothing can be looked up."""
