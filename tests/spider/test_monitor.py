@@ -1,8 +1,10 @@
 """Monitor mode, end to end: real crawls of loopback sites over several days."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -336,3 +338,23 @@ async def test_a_site_that_vanished_keeps_its_state(site: SiteFactory, tmp_path:
     assert summary(gone)["status"] == "skipped"
     serve_robots(server, f"Sitemap: {server.origin}/a.xml")
     assert (await monitor(tmp_path, server)).rows == []
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "xml"])
+async def test_rows_in_every_format(site: SiteFactory, tmp_path: Path, ending: str) -> None:
+    server = site()
+    serve_robots(server, f"Sitemap: {server.origin}/a.xml")
+    serve(server, "/a.xml", "/1", "/ü,\"'", lastmod="2026-01-01")
+    feed = tmp_path / f"rows.{ending}"
+    kind = "jsonlines" if ending == "jsonl" else ending
+    await monitor(tmp_path, server, settings={"FEEDS": {str(feed): {"format": kind}}})
+    text = feed.read_text()
+    if ending == "csv":
+        rows = list(csv.DictReader(text.splitlines()))
+    elif ending == "xml":
+        rows = [{cell.tag: cell.text or "" for cell in item} for item in ET.fromstring(text)]
+    else:
+        rows = json.loads(text) if ending == "json" else [json.loads(line) for line in text.splitlines()]
+    assert [row["url"] for row in rows] == [f"{server.origin}/1", f"{server.origin}/ü,\"'"]
+    assert {row["changeType"] for row in rows} == {"baseline"}
+    assert {row["previousLastmod"] or None for row in rows} == {None}
