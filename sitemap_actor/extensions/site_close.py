@@ -155,7 +155,7 @@ class SiteCloseExtension:
     async def _close_session(self, session: Session) -> None:
         reading = session.reading
         session.closing = True
-        if self._run.broken is not None:
+        if self._run.broken is not None or not await self._lease.renew():
             self._run.report.counts.deferred += session.state.snapshot.listed_count
             return
         plan = session.compare(self._run.job, self._memory.now, self._quota)
@@ -169,8 +169,6 @@ class SiteCloseExtension:
         self._quota -= min(saved.rows, sum(plan.planned[kind] for kind in CHANGES))
         reading.settle()
         note_result(session, plan, saved, self._run.report)
-        if not self._lease.held:
-            return
         prepared = await session.prepare(min(saved.rows, plan.total), self._memory.fingerprint)
         if self._at_once:
             await session.flip(prepared)
