@@ -590,3 +590,32 @@ async def test_C05_nobody_but_the_target_hosts_is_asked(
     crawled = await crawl(tmp_path, {"SITEMAP_RESOLVER": lookup}, sites=home)
     assert crawled.urls == [f"{home}/1"]
     assert set(asked) == {"www.example.com"}
+
+
+@pytest.mark.parametrize(
+    "warning", ["<br />\n<b>Warning</b>: x in y.php on line 3<br />\n", "<div>x</div>", "<p>a</p>\n"]
+)
+async def test_X03_a_servers_warning_in_front_of_a_large_file_costs_none_of_it(
+    site: SiteFactory, tmp_path: Path, warning: str
+) -> None:
+    server = site()
+    pages = [f"{server.origin}/{number}/" + "x" * 60 for number in range(20_000)]
+    publish(server, {"/s.xml": Reply(body=warning + urlset(*pages), headers=HTML)})
+    crawled = await crawl(tmp_path, sites=server.origin, maxUrls="500000")
+    assert crawled.urls == pages
+    file = crawled.file(server.origin + "/s.xml")
+    assert (file["status"], file["faults"]["leading_junk"]) == ("ok", 1)
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["<!DOCTYPE html>\n<html>", "<html>", "<?xml version='1.0'?>\n<!DOCTYPE html><html>", "<script>x</script><html>"],
+)
+async def test_X27_a_large_page_is_left_after_64_kib(site: SiteFactory, tmp_path: Path, start: str) -> None:
+    server = site()
+    page = start + "<body>" + "<p>words and more words</p>" * 100_000
+    publish(server, {"/s.xml": Reply(body=page, headers=HTML)})
+    crawled = await crawl(tmp_path, sites=server.origin, tryCommonPaths="false")
+    file = crawled.file(server.origin + "/s.xml")
+    assert (file["status"], file["reason"]) == ("failed", "unsupported_format")
+    assert file["unpackedBytes"] < 400_000
