@@ -31,6 +31,12 @@ async def _nothing() -> None:
     pass
 
 
+def _set_event() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass(slots=True, eq=False)
 class Run:
     """What the components of one crawl share."""
@@ -55,12 +61,24 @@ class Run:
     """Rows that were handed to the sink's buffer so far (pipelines/deliver.py counts)."""
     rows_settled: int = 0
     """Rows, from the first one given on, that the sink has settled: saved, refused or left out."""
+    spent: bool = False
+    """The spending limit pays for no further row: the next request to be made ends the run instead."""
+    saved_before: Callable[[str, str], bool] | None = None
+    """Whether an earlier life of this run saved a row of that site and canonical URL; None where there was no earlier life
+    that saved any (pipelines/deliver.py).
+    """
+    before_close: Callable[[], Awaitable[None]] = _nothing
+    """Bring the sites that were read so far to their end, before the engine closes early (extensions/site_close.py)."""
+    state_moved: asyncio.Event = field(default_factory=_set_event)
+    """What the run remembers is written; set unless monitor mode has something to write (extensions/site_close.py)."""
     stop: Callable[[StopReason | None], None] = lambda reason: None
     """End the run early for a reason (extensions/stop.py puts it here)."""
     answered: Callable[[Request, Response], None] = lambda request, response: None
     """Settle what an answer means for its host, while the request still has its turn (middlewares/doors.py)."""
     flush: Callable[[], Awaitable[None]] = _nothing
     """Save every row that waits (pipelines/deliver.py puts it here)."""
+    feeds_failed: bool = False
+    """A row could not be written to a feed, or a feed could not be stored (exporters/feeds.py)."""
     feeds_closed: asyncio.Event = field(default_factory=asyncio.Event)
     """Every feed is closed and stored, or has failed (exporters/feeds.py)."""
     _shared_budget: Budget | None = None

@@ -7,6 +7,7 @@ SITEMAP_ALLOW_PRIVATE_ADDRESSES  lets private and local addresses be read; for t
 SITEMAP_SINK                     class that saves and charges rows; empty: the rows leave by Scrapy's feeds
 SITEMAP_RECORD_STORE             class that keeps REPORT, SKIPPED and the other records
 SITEMAP_STATE_STORE              class that keeps monitor mode's memory
+SITEMAP_LEASE_WAIT_SECS          seconds between claiming the state and looking whether another run did so too
 SITEMAP_ROWS_AS_ITEMS            each row leaves as an item of its own too (item stores that know no batches)
 SITEMAP_MIN_GAP_SECS             benchmarks and tests only: another least gap between requests to a host
 SITEMAP_RETRY_DELAY_FACTOR       tests only: multiplies the delays before a retry
@@ -25,6 +26,7 @@ SITEMAP_ALLOW_PRIVATE_ADDRESSES = os.environ.get("SITEMAP_ALLOW_PRIVATE_ADDRESSE
 SITEMAP_SINK = ""
 SITEMAP_RECORD_STORE = "sitemap_actor.jobs.files.FileRecordStore"
 SITEMAP_STATE_STORE = "sitemap_actor.jobs.files.FileStateStore"
+SITEMAP_LEASE_WAIT_SECS = 2.0
 SITEMAP_ROWS_AS_ITEMS = "SHUB_JOBKEY" in os.environ  # Scrapy Cloud's item store counts and shows items
 SITEMAP_MIN_GAP_SECS = None
 SITEMAP_RETRY_DELAY_FACTOR = 1.0
@@ -90,6 +92,7 @@ ITEM_PIPELINES = {
     "sitemap_actor.pipelines.lastmod.LastmodFilterPipeline": 200,
     "sitemap_actor.pipelines.page_robots.PageRobotsPipeline": 300,
     "sitemap_actor.pipelines.dedup.DedupPipeline": 400,
+    "sitemap_actor.pipelines.changes.ChangesPipeline": 500,
     "sitemap_actor.pipelines.deliver.DeliverPipeline": 900,
     "sitemap_actor.pipelines.rows_as_items.RowsAsItemsPipeline": 950,
 }
@@ -113,6 +116,7 @@ EXTENSIONS = {
     "sitemap_actor.extensions.collector.CollectorExtension": 5,
     "sitemap_actor.extensions.stop.StopExtension": 10,
     "sitemap_actor.extensions.settle.SettleExtension": 20,
+    "sitemap_actor.extensions.site_close.SiteCloseExtension": 25,
     "sitemap_actor.extensions.reporter.ReporterExtension": 30,
     "sitemap_actor.extensions.progress.ProgressExtension": 40,
     "sitemap_actor.extensions.closing.ClosingExtension": 50,

@@ -43,6 +43,7 @@ def _overlay(environment: Mapping[str, str], *, at_home: bool) -> dict[str, Any]
         # `asyncio.run` instead of a reactor: exit codes are true, and nothing is left that could hang at the end.
         "TWISTED_REACTOR_ENABLED": False,
         "EXTENSIONS": project.EXTENSIONS | _EXTENSIONS | (_EXTENSIONS_AT_HOME if at_home else {}),
+        "STATS_DUMP": False,  # REPORT has the figures
         "LOG_ENABLED": False,  # the SDK's handlers write the log
     }
 

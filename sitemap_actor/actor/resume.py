@@ -1,7 +1,7 @@
 """Which sitemap files this run is done with, kept for its next life: read whole, and every row of them in the dataset.
 
 A file is noted as done when its batches are through the pipelines and the sink has settled as many rows as had been given to
-it by then (rows are delivered in the order given). The notes go into the run's state, which is written with every delivery.
+it by then (rows are delivered in the order given). The notes are written by the way, and whenever the run is moved.
 Monitor mode compares whole sites and starts a site anew.
 """
 
@@ -35,7 +35,7 @@ class ResumeExtension:
     def __init__(self, run: Run, home: House) -> None:
         self._run = run
         self._house = home
-        self._known: dict[str, dict[str, Any]] = dict(home.state.files)
+        self._known: dict[str, dict[str, Any]] = dict(home.files)
         self._pending: deque[_Pending] = deque()
         run.resume = self
         home.before_saving = self.note_done
@@ -69,7 +69,7 @@ class ResumeExtension:
             if one.rows is None or one.rows > self._run.rows_settled:
                 later.append(one)
             elif not one.file.tally["not_saved"]:
-                self._house.state.files[_key(one.reading, one.file)] = file_to_dict(one.reading, one.file)
+                self._house.files[_key(one.reading, one.file)] = file_to_dict(one.reading, one.file)
         self._pending = later
 
 

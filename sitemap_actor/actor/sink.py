@@ -26,6 +26,13 @@ from sitemap_actor.core.urls import canonical
 logger = logging.getLogger(__name__)
 
 
+def _events(rows: Sequence[Row]) -> list[Event]:
+    """The event of each row; most batches hold no change at all."""
+    if any("changeType" in row for row in rows):
+        return [event_of(row) for row in rows]
+    return [Event.URL] * len(rows)
+
+
 class Before:
     """The rows that earlier lives of the run saved, 8 bytes each.
 
@@ -43,7 +50,7 @@ class Before:
     def add(self, rows: Sequence[Row]) -> None:
         """Note saved rows; `seal` comes after the last."""
         self._digests.extend(self._digest(row["site"], canonical(row["url"])) for row in rows)
-        self.events.update(map(event_of, rows))
+        self.events.update(_events(rows))
 
     def seal(self) -> None:
         """Get ready for questions."""
@@ -78,7 +85,7 @@ class _Sink:
     async def deliver(self, rows: Sequence[Row]) -> int:
         """See `Sink`."""
         async with self._lock:
-            fit = self._till.fitting([event_of(row) for row in rows])
+            fit = self._till.fitting(_events(rows))
             broken = await self._save_and_charge(rows[:fit])
             if broken is not None:
                 raise broken
@@ -94,7 +101,7 @@ class _Sink:
             broken = DeliveryError(len(receipt.saved) + len(receipt.refused), str(error))
             broken.__cause__ = error
         finally:
-            self._till.owe(Counter(map(event_of, receipt.saved)))
+            self._till.owe(Counter(_events(receipt.saved)))
             self._refused += receipt.refused
         try:
             await self._till.settle()
@@ -106,6 +113,10 @@ class _Sink:
 
     async def _note(self, saved: int) -> None:
         """Write the ledger."""
+
+    def has_room(self) -> bool:
+        """See `Sink`."""
+        return any(self._till.fitting([event]) for event in Event)
 
     def take_refused(self) -> list[tuple[Row, str]]:
         """See `Sink`."""
@@ -151,26 +162,26 @@ class PlatformSink(_Sink):
         await self._wait_for_ledger()
         till = await self._till_of(self._house)
         self._till = till
-        self._house.can_pay = lambda: till.fitting([Event.URL]) > 0
+        self._house.can_pay = self.has_room
         if isinstance(till, PlatformTill):
             till.resume(self._before.events)
             await till.settle()
-        self._house.state.rows = len(self._before)
+        self._house.ledger.rows = len(self._before)
         await self._note(0)
 
     async def _wait_for_ledger(self) -> None:
         """The ledger counts only rows that the dataset confirmed, so a dataset that shows fewer is not up to date yet."""
         for attempt in range(1, TRIES):
-            if len(self._before) >= self._house.state.rows:
+            if len(self._before) >= self._house.ledger.rows:
                 return
             await pause_before(attempt)
             await super().open()
 
     async def _note(self, saved: int) -> None:
-        state = self._house.state
+        ledger = self._house.ledger
         charged = self._till.charged()
-        state.rows += saved
-        state.charged = {str(event): count for event, count in charged.items()} if charged is not None else {}
+        ledger.rows += saved
+        ledger.charged = {str(event): count for event, count in charged.items()} if charged is not None else {}
         await self._house.save_state()
 
 

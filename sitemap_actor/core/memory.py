@@ -1,10 +1,11 @@
 """What the spider asks of the memory between runs while it reads. Extract mode remembers nothing: `NoMemory`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.report import SitemapReport
+from sitemap_actor.core.sitemaps import Entries
 
 
 class Memory(Protocol):
@@ -25,8 +26,11 @@ class Memory(Protocol):
     def read_whole(self, reading: SiteReading, file: SitemapReport, headers: Mapping[str, str]) -> None:
         """The file was read whole; `headers` are the answer's, by lower-case name."""
 
-    def leaves_out(self, reading: SiteReading, url: str) -> bool:
-        """Whether a child sitemap is left out by a rule of the job (and is then never asked for)."""
+    def remembered(self, reading: SiteReading, file: SitemapReport) -> Iterator[Entries]:
+        """What an unchanged file listed when it was last read, to be taken in its place."""
+
+    def leaves_out(self, reading: SiteReading, url: str, parent: SitemapReport) -> bool:
+        """Whether a child of the index `parent` is left out by a rule of the job; the reading is told of it then."""
 
 
 class NoMemory:
@@ -50,6 +54,10 @@ class NoMemory:
     def read_whole(self, reading: SiteReading, file: SitemapReport, headers: Mapping[str, str]) -> None:
         """Forget it."""
 
-    def leaves_out(self, reading: SiteReading, url: str) -> bool:
+    def remembered(self, reading: SiteReading, file: SitemapReport) -> Iterator[Entries]:
+        """Remember nothing."""
+        return iter(())
+
+    def leaves_out(self, reading: SiteReading, url: str, parent: SitemapReport) -> bool:
         """Leave nothing out."""
         return False

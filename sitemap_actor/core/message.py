@@ -32,7 +32,24 @@ def run_message(report: RunReport, broken: str | None = None) -> str:
     if counts.disallowed:
         sentences.append(f"{_urls(counts.disallowed)} {_are(counts.disallowed)} disallowed by robots.txt.")
     sentences += _troubles(report)
+    sentences += _memory(report)
     return " ".join(sentences)
+
+
+def _memory(report: RunReport) -> list[str]:
+    """What the state of earlier runs gave to tell."""
+    flags = [set(site.summary.get("flags", ())) for site in report.sites]
+    invalid = sum("stateWasInvalid" in flag for flag in flags)
+    repeated = sum("deliveredAtLeastOnce" in flag for flag in flags)
+    sentences = []
+    if invalid:
+        sentences.append(
+            f"What was remembered of {_sites(invalid)} could not be read; it is kept aside,"
+            " and the next run reports changes again."
+        )
+    if repeated:
+        sentences.append(f"An earlier run was cut off, so rows of {_sites(repeated)} may repeat what it saved.")
+    return sentences
 
 
 def _saved(report: RunReport) -> str:

@@ -4,7 +4,7 @@ A class that implements a port is built with `from_crawler(crawler)` where it ha
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from sitemap_actor.core.report import Row
 from sitemap_actor.core.rows import Event
@@ -22,6 +22,9 @@ class Sink(Protocol):
         Fewer than given means that the spending limit was reached at the first row left out. Raises `DeliveryError` where
         rows can be neither saved nor charged.
         """
+
+    def has_room(self) -> bool:
+        """Whether the spending limit pays for another row, of the cheapest kind."""
 
     def take_refused(self) -> list[tuple[Row, str]]:
         """The rows delivered since the last call that the place refuses to hold (they count as settled), with why."""
@@ -66,3 +69,14 @@ class StateStore(Protocol):
 
     async def keys(self, prefix: str) -> list[str]:
         """All keys that start with `prefix`, sorted."""
+
+    def identity(self) -> tuple[str, str | None]:
+        """This run's id, the same again after a restart of the run, and where its rows go: a name by which a later run can
+        look them up, None where none can.
+        """
+
+    async def has_ended(self, run_id: str) -> bool | None:
+        """Whether the run of that id is known to have ended; None where nobody can tell."""
+
+    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
+        """Rows that another run saved in `place`, in order; an empty list past the last; None where the place is gone."""

@@ -22,6 +22,10 @@ from sitemap_actor.core.report import (
 )
 from sitemap_actor.core.urls import canonical
 
+ROBOTS_TXT = "robots.txt"
+INPUT = "input"
+GUESS = "guess"
+
 _READ = frozenset({FileStatus.OK, FileStatus.PARTIAL, FileStatus.UNCHANGED})
 _CAPS = frozenset({SkipReason.MAX_DEPTH, SkipReason.MAX_SITEMAPS, SkipReason.NOT_REACHED})
 _NOT_THERE = frozenset({SkipReason.HTTP_ERROR, SkipReason.UNSUPPORTED_FORMAT, SkipReason.EMPTY})
@@ -72,6 +76,13 @@ class SiteReading:
     closed: bool = False
     has_robots_txt: bool = True
     """Whether there is a robots.txt with something in it."""
+    namers: dict[str, list[str]] = field(default_factory=dict)
+    """What names each file (by canonical URL): the canonical URL of an index, or ROBOTS_TXT, INPUT, GUESS."""
+    left_out: set[str] = field(default_factory=set)
+    """Files (canonical URLs) that a rule of the job leaves out; they are never asked for."""
+    robots_read: bool = False
+    """Its robots.txt was read, and `start` was called."""
+    abandoned: bool = False
     _seen: dict[str, SitemapReport | None] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
     _guesses: list[str] = field(default_factory=list)
@@ -95,18 +106,46 @@ class SiteReading:
 
     def start(self, robots_sitemaps: Iterable[str]) -> list[SitemapReport]:
         """The first files, now that robots.txt is read: its Sitemap lines and the input's (or else a common path)."""
+        self.robots_read = True
         if self.site.discover:
             self.report.sitemaps_from_robots_txt = list(robots_sitemaps)
             if self.job.try_common_paths:
                 self._guesses = [self.site.key + path for path in COMMON_PATHS]
         self._named = {canonical(url) for url in self.report.sitemaps_from_robots_txt}
         named = [*self.report.sitemaps_from_robots_txt, *self.site.sitemap_urls]
+        for namer, urls in ((ROBOTS_TXT, self._named), (INPUT, map(canonical, self.site.sitemap_urls))):
+            for key in urls:
+                self.namers.setdefault(key, []).append(namer)
         files = [file for url in named if (file := self._add(url, None, 0, self.site.key + "/robots.txt"))]
         return files or self._next_guess()
 
     def child(self, url: str, parent: SitemapReport) -> SitemapReport | None:
         """A file that the index `parent` lists (an absolute URL); None where it is known already or past a limit."""
+        self._name(canonical(url), canonical(parent.url))
         return self._add(url, parent.url, parent.depth + 1, parent.url)
+
+    def leave_out(self, url: str, parent: SitemapReport) -> None:
+        """A file that the index `parent` lists, and that a rule of the job leaves out: told, but never asked for."""
+        key = canonical(url)
+        self._name(key, canonical(parent.url))
+        if key in self._seen:
+            return
+        self._seen[key] = None
+        self.left_out.add(key)
+        file = SitemapReport(url, parent.url, parent.depth + 1, detail="looks like people's profile pages; left out")
+        if self.run.room_for_unread(self.report):
+            self.report.sitemaps.append(file)
+        else:
+            self.report.unread_files += 1
+
+    def files(self) -> dict[str, SitemapReport | None]:
+        """Every file seen, by canonical URL before and after redirects; None where it was not asked for."""
+        return self._seen
+
+    def _name(self, key: str, namer: str) -> None:
+        namers = self.namers.setdefault(key, [])
+        if namer not in namers:
+            namers.append(namer)
 
     def _add(self, url: str, parent: str | None, depth: int, found_in: str) -> SitemapReport | None:
         key = canonical(url)
@@ -143,6 +182,7 @@ class SiteReading:
                 return []
             file = SitemapReport(url, None, 0)
             self._seen[canonical(url)] = file
+            self._name(canonical(url), GUESS)
             self.report.common_paths_tried.append(url)
             self.open_files.add(url)
             self._guess = url
@@ -260,6 +300,7 @@ class SiteReading:
             if file.status is FileStatus.SKIPPED:
                 self.refused(file, SkipReason.NOT_REACHED, "the run ended first")
         self.open_files.clear()
+        self.abandoned = True
 
     @property
     def found_nothing(self) -> bool:
@@ -289,7 +330,8 @@ class SiteReading:
         if self._cut_by_cap or self._past_cap or self.capped:
             return SiteStatus.TRUNCATED
         if self._disallowed or any(
-            file.status not in {FileStatus.OK, FileStatus.UNCHANGED} for file in self.report.sitemaps
+            file.status not in {FileStatus.OK, FileStatus.UNCHANGED} and canonical(file.url) not in self.left_out
+            for file in self.report.sitemaps
         ):
             return SiteStatus.PARTIAL
         return SiteStatus.OK

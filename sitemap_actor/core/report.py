@@ -181,6 +181,8 @@ class SiteReport:
     unread_files: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
     """What monitor mode adds (its counts and flags)."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """The site's entry in SUMMARY (monitor mode), but for its site and status."""
 
     def add_sections(self, segments: Iterable[str]) -> None:
         """Count the first path segments of saved rows; the rarest are let go where there are very many."""

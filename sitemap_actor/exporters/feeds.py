@@ -30,11 +30,13 @@ class RowFeedExporter(FeedExporter):
         try:
             super().item_scraped(item, spider)
         except Exception as error:
+            self._run.feeds_failed = True
             self._run.fail(f"rows could not be written to a feed: {type(error).__name__}: {error}")
             raise
 
     def _closed(self) -> None:
         failed = [name for name in self.crawler.stats.get_stats() if name.startswith("feedexport/failed_count/")]
         if failed:
+            self._run.feeds_failed = True
             self._run.broken = self._run.broken or "a feed could not be stored; the log says why"
         self._run.feeds_closed.set()

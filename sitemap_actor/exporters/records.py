@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sitemap_actor.core.report import SKIPS_PER_RECORD, RunReport
+from sitemap_actor.exporters.summary import summary_bytes
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -36,6 +37,9 @@ def interim_records_of(report: RunReport, now: float, skipped_from: int = 0) -> 
     """The records that are rewritten while the run lasts; of SKIPPED only what came since entry `skipped_from`."""
     yield Record("REPORT", to_json(report.to_dict(now)), JSON)
     yield from _skipped(report, skipped_from)
+    summary = summary_bytes(report, now)
+    if summary is not None:
+        yield Record("SUMMARY", summary, JSON)
 
 
 def _skipped(report: RunReport, first: int) -> Iterator[Record]:

@@ -64,6 +64,7 @@ class ReporterExtension:
             self._task.cancel()
         if self._has_feeds():
             await self._run.feeds_closed.wait()
+        await self._run.state_moved.wait()
         self._conclude(reason)
         unwritten = await self._write(records_of(self._run.report, time.time()))
         report = self._run.report

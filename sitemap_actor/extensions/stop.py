@@ -43,6 +43,7 @@ class StopExtension:
         self._task = asyncio.create_task(self._close(reason or "failed"))
 
     async def _close(self, reason: str) -> None:
+        await self._run.before_close()
         engine = self._crawler.engine
         if engine is not None and engine.spider is not None:
             await engine.close_spider_async(reason=reason)

@@ -3,11 +3,12 @@
 import os
 import tempfile
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import quote, unquote
 
 from scrapy.crawler import Crawler
 
+from sitemap_actor import process
 from sitemap_actor.run import run_of
 
 
@@ -107,3 +108,15 @@ class FileStateStore:
             return []
         names = (unquote(path.name) for path in self._folder.iterdir() if not path.name.startswith(".new-"))
         return sorted(name for name in names if name.startswith(prefix))
+
+    def identity(self) -> tuple[str, str | None]:
+        """This process; rows leave by feeds, where no later run can look them up."""
+        return process.identity(), None
+
+    async def has_ended(self, run_id: str) -> bool | None:
+        """Whether the process of that id is gone; None where it ran on another machine."""
+        return process.has_ended(run_id)
+
+    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
+        """Nothing can be looked up."""
+        return None

@@ -75,6 +75,8 @@ class DeliverPipeline:
         """Let the sink find out what an earlier life of this run saved."""
         if self._sink is not None:
             await self._sink.open()
+            if self._sink.saved_before_count():
+                self._run.saved_before = self._sink.saved_before
             if self._left is not None:
                 self._left = max(0, self._left - self._sink.saved_before_count())
 
@@ -202,7 +204,19 @@ class DeliverPipeline:
                 self._full = True
                 self._leave_out(waiting[saved:])
                 self._run.stop(StopReason.SPENDING_LIMIT)
+            elif not self._sink.has_room():
+                self._note_spent(waiting[-1])
             self._run.rows_settled += saved
+
+    def _note_spent(self, last: _Waiting) -> None:
+        """Exactly as much as the limit pays for is saved. The file that is being read may go on to its end: it may hold
+        nothing more. Nothing else is asked for, and what waits to be asked for ends the run now.
+        """
+        run = self._run
+        run.spent = True
+        own = last.file is not None and last.file.url in last.reading.open_files
+        if any(reading.waiting or reading.in_flight > (own and reading is last.reading) for reading in run.readings):
+            run.stop(StopReason.SPENDING_LIMIT)
 
     def _leave_out(self, waiting: Sequence[_Waiting]) -> None:
         """Count rows that the spending limit does not pay for."""

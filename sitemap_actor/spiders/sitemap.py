@@ -80,6 +80,8 @@ class SitemapSpider(Spider):
 
     def _next_site(self) -> None:
         """Let the next site in, or end `start` when the last one is closed."""
+        if self._waiting and self.run.spent:
+            self.run.stop(StopReason.SPENDING_LIMIT)
         if self._waiting and not self.run.ending:
             self._open_sites += 1
             task = asyncio.create_task(self._open_site(self._waiting.pop(0)))
@@ -152,6 +154,10 @@ class SitemapSpider(Spider):
                 reading.waiting.extend(child for url in children if (child := reading.child(url, file)))
                 reading.waiting.extend(reading.finished(file))
                 continue
+            if self.run.spent:
+                reading.waiting.appendleft(file)
+                self.run.stop(StopReason.SPENDING_LIMIT)
+                return
             reading.in_flight += 1
             headers = self.run.memory.validators(reading, file)
             meta = {"purpose": "sitemap", "host": reading.site.key, "reading": reading, "file": file}
@@ -201,8 +207,10 @@ class SitemapSpider(Spider):
             if self._is_worth_reading(reading, file, response):
                 async for output in self._read(reading, file, response):
                     yield output
-            for request in self._requests(reading, self._unchanged_children(reading, file)):
-                yield request
+            if file.status is FileStatus.UNCHANGED:
+                self.run.report.counts.not_modified += 1
+                async for output in self._unchanged(reading, file, response.url):
+                    yield output
         except Exception:
             logger.exception("Reading %s failed", file.url)
             self.run.broken = f"{file.url} could not be read because of an internal error"
@@ -229,12 +237,25 @@ class SitemapSpider(Spider):
             return True
         return False
 
-    def _unchanged_children(self, reading: SiteReading, file: SitemapReport) -> list[SitemapReport]:
-        """The children of an index that was answered 304: they are asked for all the same."""
-        if file.status is not FileStatus.UNCHANGED:
-            return []
-        children = self.run.memory.children(reading, file)
-        return [child for url in children if (child := reading.child(url, file))]
+    async def _unchanged(self, reading: SiteReading, file: SitemapReport, base_url: str) -> AsyncIterator[Any]:
+        """A file that was answered 304: what it listed is judged anew, and its children are asked for all the same."""
+        for url in self.run.memory.children(reading, file):
+            if not self.run.memory.leaves_out(reading, url, file) and (child := reading.child(url, file)):
+                file.children += 1
+                for request in self._requests(reading, [child]):
+                    yield request
+        judge = LastmodJudge(time.time())
+        for entries in self.run.memory.remembered(reading, file):
+            if self.run.ending or reading.capped:
+                detail = "the run ended first" if self.run.ending else "maxUrlsPerSite was reached"
+                file.conclude(FileStatus.PARTIAL, SkipReason.NOT_REACHED, detail)
+                return
+            file.listed += len(entries.locs)
+            reading.batches_out += 1
+            file.batches_out += 1
+            yield self._batch(reading, file, base_url, entries, judge)
+            await asyncio.sleep(0)
+        file.newest_lastmod = judge.newest[0] if judge.newest else None
 
     async def _read(self, reading: SiteReading, file: SitemapReport, response: SpooledResponse) -> AsyncIterator[Any]:
         """Parse the file; hand back to the event loop after every batch, for a large file may take half a minute."""
@@ -288,7 +309,7 @@ class SitemapSpider(Spider):
         """The file that an index entry names, if it is to be asked for."""
         url = urls.resolve(base_url, loc)
         try:
-            parts = urls.read(url)
+            urls.read(url)
         except urls.UrlError as error:
             skip = Skip(
                 urls.redacted(loc), reading.site.key, Stage.SITEMAP, _file_reason(error.reason), error.detail, file.url
@@ -297,7 +318,7 @@ class SitemapSpider(Spider):
             return []
         if url is not loc:
             file.faults[Fault.RELATIVE_LOC] += 1
-        if self.run.memory.leaves_out(reading, parts.canonical):
+        if self.run.memory.leaves_out(reading, url, file):
             return []
         child = reading.child(url, file)
         return [child] if child is not None else []

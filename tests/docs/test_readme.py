@@ -2,6 +2,7 @@
 its examples taken by the input model; its rows those that the demo site gives.
 """
 
+import gzip
 import json
 import re
 from decimal import Decimal
@@ -122,24 +123,35 @@ def test_every_kind_of_change_has_its_row_and_its_event() -> None:
     assert said == {kind: event_of({"changeType": kind}) for kind in ChangeType}
 
 
-def sample_rows() -> list[dict[str, Any]]:
-    (block,) = markdown.blocks(markdown.section(README, "Output"), "json")
-    rows: list[dict[str, Any]] = json.loads(block.text)
-    return rows
+def sample_rows() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    extract, monitor = markdown.blocks(markdown.section(README, "Output"), "json")
+    return json.loads(extract.text), json.loads(monitor.text)
+
+
+def demo_entry(row: dict[str, Any], day: int) -> dict[str, str | None]:
+    """What the demo site's sitemap says of the row's page on that day."""
+    base = row["site"]
+    bases = {name: f"http://{address}:1" for name, address in site.ADDRESSES.items()} | {"kitchen": base}
+    body = site.answers(bases, day)["kitchen"][row["sourceSitemap"].removeprefix(base)].body
+    text = (gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body).decode()
+    (entry,) = [line for line in text.splitlines() if f"<loc>{row['url']}</loc>" in line]
+    found = {name: re.search(f"<{name}>(.*?)</{name}>", entry) for name in ("lastmod", "changefreq", "priority")}
+    return {name: match[1] if match else None for name, match in found.items()}
 
 
 def test_the_sample_rows_are_what_the_demo_site_gives() -> None:
-    for row in sample_rows():
-        assert tuple(row) == EXTRACT_COLUMNS
-        base = row["site"]
-        bases = {name: f"http://{address}:1" for name, address in site.ADDRESSES.items()} | {"kitchen": base}
-        answers = site.answers(bases, 1)["kitchen"]
-        body = answers[row["sourceSitemap"].removeprefix(base)].body
-        text = site.gzip.decompress(body).decode() if body[:2] == b"\x1f\x8b" else body.decode()
-        (entry,) = [line for line in text.splitlines() if f"<loc>{row['url']}</loc>" in line]
-        for name in ("lastmod", "changefreq", "priority"):
-            found = re.search(f"<{name}>(.*?)</{name}>", entry)
-            assert row[name] == (found[1] if found else None)
+    extract, monitor = sample_rows()
+    assert {tuple(row) for row in extract} == {EXTRACT_COLUMNS}
+    assert {tuple(row) for row in monitor} == {MONITOR_COLUMNS}
+    for day, rows in ((1, extract), (2, monitor)):
+        for row in rows:
+            assert {name: row[name] for name in ("lastmod", "changefreq", "priority")} == demo_entry(row, day)
+
+
+def test_the_sample_of_a_modified_page_is_one() -> None:
+    (row,) = sample_rows()[1]
+    assert row["changeType"] == ChangeType.MODIFIED
+    assert row["previousLastmod"] == demo_entry(row, 1)["lastmod"]
 
 
 # --- prices

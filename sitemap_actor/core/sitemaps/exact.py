@@ -92,6 +92,7 @@ class SitemapHandlers:
         self.rolling = False
         self.rootless = False
         self.root_end = -1
+        self.root_line = 0
         self.faults: Counter[Fault] = Counter()
         self._parser = parser
         self._scopes = scopes
@@ -165,6 +166,7 @@ class SitemapHandlers:
             self._kinds = self._scopes.current.kinds
         if depth == 1:
             self.root_end = self._parser.CurrentByteIndex
+            self.root_line = self._parser.CurrentLineNumber
 
     def _declare(self, depth: int, attributes: list[str]) -> None:
         if depth > 1:

@@ -47,6 +47,7 @@ class FeedHandlers:
 
     def __init__(self, parser: "XMLParserType", scopes: Scopes, sink: Collector, kind: FileKind) -> None:
         self.root_end = -1
+        self.root_line = 0
         self.faults: Counter[Fault] = Counter()
         self._parser = parser
         self._scopes = scopes
@@ -101,6 +102,7 @@ class FeedHandlers:
             self._scopes.close()
         if depth == 1:
             self.root_end = self._parser.CurrentByteIndex
+            self.root_line = self._parser.CurrentLineNumber
 
     def _space(self, name: str) -> _Space:
         prefix = split(name)[0]

@@ -224,14 +224,14 @@ class XmlReader:
 
     def _end_of_root(self, data: bytes, offset: int) -> None:
         """Settle what follows the root's end tag, which starts (for an empty element: ends) at the offset."""
+        handlers = self._handlers
+        if handlers is not None and handlers.rootless:
+            self.error = f"no urlset or sitemapindex around the entries, line {handlers.root_line + self._lines}"
+            return
         start = max(offset, 0)
         if offset < 0 or data.startswith(b"</", start):
             start = data.index(b">", start) + 1
         self.trailing = bool(data[start:].strip())
-        if self._handlers is not None and self._handlers.rootless:
-            self.error = (
-                f"no urlset or sitemapindex around the entries, line {self._parser.CurrentLineNumber + self._lines}"
-            )
 
     def _check_bounds(self) -> None:
         line = self._parser.CurrentLineNumber + self._lines

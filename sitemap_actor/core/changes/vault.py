@@ -1,0 +1,117 @@
+"""One site's records in the state store, written in steps that survive a crash at any point.
+
+Writing: the shards of a new generation, then the head that names them (the flip), then the old shards go. Until the flip the
+old generation stands untouched. What cannot be read (damaged, cut short, foreign, newer) is copied aside under a key of its
+own before the head's key is written again; the shards it names are never overwritten, because generations only count up.
+"""
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
+
+from sitemap_actor.core.changes import codec
+from sitemap_actor.core.changes.codec import Head, StateInvalidError
+from sitemap_actor.core.changes.facts import SiteFacts
+from sitemap_actor.core.changes.site import SiteState
+from sitemap_actor.core.changes.snapshot import Block
+from sitemap_actor.core.ports import StateStore
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A generation whose shards are written, and whose head is not."""
+
+    head: bytes
+    shards: list[tuple[str, str]]
+    generation: int
+
+
+@dataclass(slots=True)
+class Vault:
+    """The records of the site with that `entry`; two sites never share a key."""
+
+    store: StateStore
+    entry: str
+    invalid: str | None = None
+    """Why the state that was found could not be read, if it could not."""
+    _old: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def mark(self) -> str:
+        """What all keys of the site begin with."""
+        return "site-" + hashlib.sha256(self.entry.encode()).hexdigest()[:32]
+
+    @property
+    def head_key(self) -> str:
+        """The key of the head record."""
+        return f"{self.mark}-head"
+
+    def _shard_key(self, generation: int, number: int) -> str:
+        return f"{self.mark}-g{generation:08}-{number:05}"
+
+    async def open(self, make: Callable[[SiteFacts], SiteState], *, journalled: bool) -> SiteState:
+        """The site as it is remembered; a new one where nothing is. `make` gives the empty state of a run for its facts.
+
+        `journalled`: a journal stands there, so shards without a head are what a crash left, and not a lost head.
+        """
+        body = await self.store.read(self.head_key)
+        try:
+            if body is None:
+                return await self._first(make, journalled=journalled)
+            head = codec.read_head(body, self.entry)
+            return await self._load(head, make)
+        except StateInvalidError as error:
+            self.invalid = str(error)
+        if body is not None:
+            await self.store.write(f"{self.mark}-aside-{codec.digest_of(body)[:16]}", body)
+        return make(SiteFacts(self.entry, await self._last_generation(), quiet=True))
+
+    async def _first(self, make: Callable[[SiteFacts], SiteState], *, journalled: bool) -> SiteState:
+        generation = await self._last_generation()
+        if generation and not journalled:
+            raise StateInvalidError("its head record is missing")
+        return make(SiteFacts(self.entry))
+
+    async def _load(self, head: Head, make: Callable[[SiteFacts], SiteState]) -> SiteState:
+        state = make(head.site)
+        try:
+            async for block in self._blocks(head):
+                state.load([block])
+        except BaseException:
+            state.close()
+            raise
+        self._old = head.shards
+        return state
+
+    async def _blocks(self, head: Head) -> AsyncIterator[Block]:
+        for key, digest in head.shards:
+            body = await self.store.read(key)
+            if body is None:
+                raise StateInvalidError("a shard is missing")
+            for block in codec.read_shard(body, "pages", self.entry, digest):
+                yield block
+
+    async def _last_generation(self) -> int:
+        """The highest generation that any shard is of; 0 where there is none."""
+        keys = await self.store.keys(f"{self.mark}-g")
+        return max((int(key.removeprefix(f"{self.mark}-g")[:8]) for key in keys), default=0)
+
+    async def prepare(self, facts: SiteFacts, blocks: Iterable[Block] | None) -> Prepared:
+        """Write the shards of the generation that `facts` names; without `blocks` those that were loaded stay."""
+        if blocks is None:
+            return Prepared(codec.write_head(Head(facts, self._old)), self._old, facts.generation)
+        shards: list[tuple[str, str]] = []
+        for body in codec.write_shards(blocks, "pages", self.entry):
+            key = self._shard_key(facts.generation, len(shards))
+            await self.store.write(key, body)
+            shards.append((key, codec.digest_of(body)))
+        return Prepared(codec.write_head(Head(facts, shards)), shards, facts.generation)
+
+    async def flip(self, prepared: Prepared) -> None:
+        """Make the prepared generation the one that counts, and let the one before go."""
+        await self.store.write(self.head_key, prepared.head)
+        left_over = await self.store.keys(f"{self.mark}-g{prepared.generation:08}-")
+        old = {key for key, _digest in self._old}
+        for key in old.union(left_over).difference(key for key, _digest in prepared.shards):
+            await self.store.delete(key)
+        self._old = prepared.shards
