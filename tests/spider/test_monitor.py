@@ -4,7 +4,7 @@ import csv
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -352,7 +352,7 @@ async def test_rows_in_every_format(site: SiteFactory, tmp_path: Path, ending: s
     if ending == "csv":
         rows = list(csv.DictReader(text.splitlines()))
     elif ending == "xml":
-        rows = [{cell.tag: cell.text or "" for cell in item} for item in ElementTree.fromstring(text)]
+        rows = [{cell.tag: cell.text or "" for cell in item} for item in ET.fromstring(text)]
     else:
         rows = json.loads(text) if ending == "json" else [json.loads(line) for line in text.splitlines()]
     assert [row["url"] for row in rows] == [f"{server.origin}/1", f"{server.origin}/ü,\"'"]
