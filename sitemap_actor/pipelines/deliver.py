@@ -100,6 +100,7 @@ class DeliverPipeline:
 
     async def close_spider(self) -> None:
         """Save what waits, then let go of the sink."""
+        await self._run.before_close()
         if self._flusher is not None:
             self._flusher.cancel()
         if self._sink is None:

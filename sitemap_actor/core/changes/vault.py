@@ -96,6 +96,12 @@ class Vault:
         keys = await self.store.keys(f"{self.mark}-g")
         return max((int(key.removeprefix(f"{self.mark}-g")[:8]) for key in keys), default=0)
 
+    async def clear(self) -> None:
+        """Delete the shards that a first run left without ever writing a head."""
+        if await self.store.read(self.head_key) is None:
+            for key in await self.store.keys(f"{self.mark}-g"):
+                await self.store.delete(key)
+
     async def prepare(self, facts: SiteFacts, blocks: Iterable[Block] | None) -> Prepared:
         """Write the shards of the generation that `facts` names; without `blocks` those that were loaded stay."""
         if blocks is None:
