@@ -23,7 +23,7 @@ _ELSEWHERE = {
     "SITEMAP_STATE_STORE": "sitemap_actor.actor.stores.LocalStateStore",
 }
 _EXTENSIONS = {"sitemap_actor.actor.lifecycle.LifecycleExtension": 50}
-_EXTENSIONS_AT_HOME = {"sitemap_actor.actor.resume.ResumeExtension": 15}
+_EXTENSIONS_AT_HOME = {"sitemap_actor.actor.resume.ResumeExtension": 25}  # after SettleExtension, which counts batches
 _QUIET = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "scrapy.utils.log", "asyncio", "httpx", "websockets")
 """Loggers whose INFO lines say nothing about a run."""
 

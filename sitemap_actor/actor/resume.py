@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Self
 
+from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
@@ -17,6 +18,7 @@ from sitemap_actor.actor.house import House, house
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.report import FileStatus, SitemapReport
 from sitemap_actor.core.resume import file_from_dict, file_to_dict
+from sitemap_actor.core.rows import UrlBatch
 from sitemap_actor.run import Run, run_of
 
 
@@ -48,6 +50,8 @@ class ResumeExtension:
             raise NotConfigured
         extension = cls(run, house())
         crawler.signals.connect(extension.file_read, signal=signals.file_read)
+        crawler.signals.connect(extension.batch_through, signal=scrapy_signals.item_scraped)
+        crawler.signals.connect(extension.batch_through, signal=scrapy_signals.item_dropped)
         return extension
 
     def restore(self, reading: SiteReading, file: SitemapReport) -> list[str] | None:
@@ -59,13 +63,23 @@ class ResumeExtension:
         """A file was read whole, or not."""
         if file.status is FileStatus.OK:
             self._pending.append(_Pending(reading, file))
+            self._look(file)
+
+    def batch_through(self, item: Any) -> None:
+        """A batch was counted as through just before this."""
+        if isinstance(item, UrlBatch):
+            self._look(item.file)
+
+    def _look(self, file: SitemapReport) -> None:
+        """Once the last batch of a file is through, all its rows have been given to the sink."""
+        for one in self._pending:
+            if one.file is file and one.rows is None and not file.batches_out:
+                one.rows = self._run.rows_given
 
     def note_done(self) -> None:
         """Move the files that are done with by now into the run's state."""
         later: deque[_Pending] = deque()
         for one in self._pending:
-            if one.rows is None and not one.file.batches_out:
-                one.rows = self._run.rows_given
             if one.rows is None or one.rows > self._run.rows_settled:
                 later.append(one)
             elif not one.file.tally["not_saved"]:

@@ -117,7 +117,10 @@ class CsvRowsExporter(_Rows, CsvItemExporter):
 
 
 class XmlRowsExporter(_Rows, XmlItemExporter):
-    """One `item` element a row."""
+    """One `item` element a row; what a row has not is an empty element, as it is an empty cell in csv."""
+
+    def _export_xml_field(self, name: str, serialized_value: Any, depth: int) -> None:
+        super()._export_xml_field(name, "" if serialized_value is None else serialized_value, depth)
 
 
 class PickleRowsExporter(_Rows, PickleItemExporter):

@@ -155,7 +155,11 @@ class SiteCloseExtension:
     async def _close_session(self, session: Session) -> None:
         reading = session.reading
         session.closing = True
-        if self._run.broken is not None or not await self._lease.renew():
+        if not await self._lease.renew():
+            self._run.stop(StopReason.STATE_IN_USE)
+            self._run.report.counts.deferred += session.state.snapshot.listed_count
+            return
+        if self._run.broken is not None:
             self._run.report.counts.deferred += session.state.snapshot.listed_count
             return
         plan = session.compare(self._run.job, self._memory.now, self._quota)
@@ -163,12 +167,16 @@ class SiteCloseExtension:
         if saved_before is not None:
             plan.set_aside(lambda key: saved_before(reading.site.key, key))
         counts = self._run.report.counts
-        if plan.total:
+        if (
+            plan.total or not session.state.facts.generation
+        ):  # of a first run it tells that shards without a head are its
             await session.write_journal(plan, counts.saved + counts.removed)
         saved = await self._deliver(session, plan)
         self._quota -= min(saved.rows, sum(plan.planned[kind] for kind in CHANGES))
         reading.settle()
         note_result(session, plan, saved, self._run.report)
+        if not await self._lease.is_safe():
+            return
         prepared = await session.prepare(min(saved.rows, plan.total), self._memory.fingerprint)
         if self._at_once:
             await session.flip(prepared)
@@ -219,5 +227,8 @@ class SiteCloseExtension:
             if self._run.feeds_failed:
                 logger.error("A feed was not stored, so what it held is reported again by the next run")
                 return
+        if not await self._lease.is_safe():
+            logger.error("Another run took over the state, so what this one found is reported again")
+            return
         for session, prepared in self._pending:
             await session.flip(prepared)

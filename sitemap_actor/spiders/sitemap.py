@@ -110,8 +110,9 @@ class SitemapSpider(Spider):
         site = reading.site
         host = await self.run.robots(self.crawler).host(site.key)
         reading.has_robots_txt = host.report.robots_txt == "rules"
-        if host.closed is not None:
-            reading.skip_site(host.closed.reason, host.closed.detail)
+        shut = host.closed or host.stopped  # stopped: it closed its door while another site was read
+        if shut is not None:
+            reading.skip_site(shut.reason, shut.detail)
             return
         sitemaps = host.rules.sitemaps if host.rules is not None else []
         for request in self._requests(reading, reading.start(self._usable(sitemaps, site))):

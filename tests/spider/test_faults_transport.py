@@ -323,7 +323,9 @@ async def test_H05_a_429_on_the_thirtieth_child_stops_that_host_only(site: SiteF
     serve(other, "/far.xml", "/far")
     crawled = await crawl(tmp_path, sites=server.origin)
     assert server.paths() == ["/robots.txt", "/index.xml", *children[:30]]
-    assert sorted(crawled.urls) == sorted([*(f"{server.origin}/page{number}" for number in range(29)), f"{other.origin}/far"])
+    assert sorted(crawled.urls) == sorted(
+        [*(f"{server.origin}/page{number}" for number in range(29)), f"{other.origin}/far"]
+    )
     assert told(crawled, server.origin + children[29]) == ("failed", "rate_limited")
     unread = crawled.skips(reason="host_closed")
     assert [skip["address"] for skip in unread] == [server.origin + path for path in children[30:]]

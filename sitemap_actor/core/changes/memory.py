@@ -176,10 +176,13 @@ class MonitorMemory:
             )
 
     def children(self, reading: SiteReading, file: SitemapReport) -> list[str]:
-        """The children that an unchanged index had when it was last read."""
+        """The children that an unchanged index had when it was last read. One that it had dropped by then still remembers it
+        as its namer, but is counted as missing.
+        """
         session = self.sessions[reading]
         key = session.key_of(file)
-        return [facts.url for facts in session.state.facts.sitemaps.values() if key in facts.named_by]
+        known = session.state.facts.sitemaps.values()
+        return [facts.url for facts in known if key in facts.named_by and not facts.missing]
 
     def read_whole(self, reading: SiteReading, file: SitemapReport, headers: Mapping[str, str]) -> None:
         """Keep the validators of a file that was read whole."""
@@ -226,6 +229,8 @@ class MonitorMemory:
             state = await vault.open(self._make, journal_base=None)
         if saved is not None:
             flags.add(RECOVERED)
+        if vault.invalid is None:
+            await vault.clear()  # without the journal they would look like a lost head
         await book.remove()
         return state
 

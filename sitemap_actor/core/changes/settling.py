@@ -234,6 +234,8 @@ def _move_pages(comparison: Comparison) -> None:
         "UPDATE page SET missing = missing + 1 WHERE id IN"
         f" (SELECT page FROM verdict WHERE kind IN ({Kind.PENDING:d}, {Kind.AGED:d}))"
     )
+    # What aged out is not told of later either, when the sitemap rolls no more.
+    db.execute(f"UPDATE page SET quiet = 1 WHERE id IN (SELECT page FROM verdict WHERE kind = {Kind.AGED:d})")
 
 
 def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> SiteFacts:

@@ -105,6 +105,12 @@ class Vault:
             if self._generation(key) > generation:
                 await self.store.delete(key)
 
+    async def clear(self) -> None:
+        """Delete the shards that a first run left without ever writing a head."""
+        if await self.store.read(self.head_key) is None:
+            for key in await self.store.keys(f"{self.mark}-g"):
+                await self.store.delete(key)
+
     async def prepare(self, facts: SiteFacts, blocks: Iterable[Block] | None) -> Prepared:
         """Write the shards of the generation that `facts` names; without `blocks` those that were loaded stay."""
         if blocks is None:
