@@ -134,12 +134,16 @@ class SiteCloseExtension:
     async def _close(self, reading: SiteReading) -> None:
         async with self._closing:
             session = self._memory.sessions.get(reading)
+            saved_before = self._run.report.counts.saved
             try:
                 if session is not None and reading.skipped_for is None:
                     await self._close_session(session)
             except Exception as error:
                 logger.exception("Comparing %s with what is remembered failed", reading.site.entry)
                 self._run.fail(f"{reading.site.entry} could not be compared: {type(error).__name__}: {error}")
+                if session is not None and not reading.report.summary:
+                    saved = self._run.report.counts.saved - saved_before
+                    self._run.report.counts.deferred += session.state.snapshot.listed_count - saved
             finally:
                 if session is not None:
                     session.closing = True
