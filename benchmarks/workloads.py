@@ -3,6 +3,7 @@
 a  urlset, 50,000 URLs with lastmod, changefreq and priority      d  the same with hreflang, image and news elements
 b  a, gzipped                                                     e  50,000 lines of text
 c  an index of ten gzipped urlsets, 500,000 URLs                  n  a without lastmod          h  a with half of them
+z  no sitemap at all: what a run costs that finds nothing
 """
 
 import gzip
@@ -13,9 +14,16 @@ from io import BytesIO
 from pathlib import Path
 
 FIRST_PORT = 8811
-LETTERS = "abcdenh"
-NAMES = dict(zip(LETTERS, ("sitemap.xml", "sitemap.xml.gz", "sitemap_index.xml", "sitemap.xml", "sitemap.txt",
-                           "sitemap.xml", "sitemap.xml"), strict=True))  # fmt: skip
+LETTERS = "abcdenhz"
+NAMES = {
+    "a": "sitemap.xml",
+    "b": "sitemap.xml.gz",
+    "c": "sitemap_index.xml",
+    "d": "sitemap.xml",
+    "e": "sitemap.txt",
+    "n": "sitemap.xml",
+    "h": "sitemap.xml",
+}
 CHILDREN = 10
 
 _NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -26,8 +34,25 @@ _EXTENSIONS = (
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _FREQUENCIES = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 _WORDS = tuple(
-    "amber basil cedar dune elm fern grove heath iris juniper kelp larch moss nettle olive pine quince reed sage "
-    "thyme umber vetch willow yarrow".split()
+    [
+        "amber",
+        "basil",
+        "cedar",
+        "dune",
+        "elm",
+        "fern",
+        "grove",
+        "heath",
+        "iris",
+        "juniper",
+        "kelp",
+        "larch",
+        "moss",
+        "nettle",
+        "olive",
+        "pine",
+        "reed",
+    ]
 )
 
 
@@ -125,6 +150,9 @@ def robots_txt(sitemap: str) -> bytes:
 def files_of(letter: str, first_port: int, size: int) -> Iterator[tuple[str, bytes]]:
     """The files of a workload, with `size` URLs a sitemap."""
     base = origin(letter, first_port)
+    if letter == "z":
+        yield "robots.txt", b"User-agent: *\nDisallow: /private/\n"
+        return
     name = NAMES[letter]
     if letter == "c":
         children = [f"sitemap-{number}.xml.gz" for number in range(CHILDREN)]

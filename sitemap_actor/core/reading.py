@@ -239,11 +239,12 @@ class SiteReading:
             self._past_cap.append(file)
             self._note_skip(file, found_in)
             return []
-        if file.url == self._guess and was_open and reason is not SkipReason.HOST_CLOSED:
+        if file.url == self._guess and was_open:
+            if reason is SkipReason.HOST_CLOSED:
+                self._guesses.clear()  # nothing is guessed behind a closed door
+                if self.report.sitemaps:  # among them the file that found it closed
+                    return []
             self.report.sitemaps.append(file)
-        if file.url == self._guess and reason is SkipReason.HOST_CLOSED:
-            self._guesses.clear()  # nothing is guessed behind a closed door
-            return []
         self._cut_by_cap = self._cut_by_cap or reason in _CAPS
         self._disallowed = self._disallowed or reason not in _CAPS
         self._note_skip(file, found_in or self._found_in(file))

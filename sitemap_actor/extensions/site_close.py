@@ -159,7 +159,7 @@ class SiteCloseExtension:
     async def _close_session(self, session: Session) -> None:
         reading = session.reading
         session.closing = True
-        if not await self._lease.is_safe():
+        if not await self._lease.renew():
             self._run.stop(StopReason.STATE_IN_USE)
             self._run.report.counts.deferred += session.state.snapshot.listed_count
             return

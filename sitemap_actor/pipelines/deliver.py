@@ -100,6 +100,7 @@ class DeliverPipeline:
 
     async def close_spider(self) -> None:
         """Save what waits, then let go of the sink."""
+        await self._run.before_close()
         if self._flusher is not None:
             self._flusher.cancel()
         if self._sink is None:
@@ -204,7 +205,19 @@ class DeliverPipeline:
                 self._full = True
                 self._leave_out(waiting[saved:])
                 self._run.stop(StopReason.SPENDING_LIMIT)
+            elif not self._sink.has_room():
+                self._note_spent(waiting[-1])
             self._run.rows_settled += saved
+
+    def _note_spent(self, last: _Waiting) -> None:
+        """Exactly as much as the limit pays for is saved. The file that is being read may go on to its end: it may hold
+        nothing more. Nothing else is asked for, and what waits to be asked for ends the run now.
+        """
+        run = self._run
+        run.spent = True
+        own = last.file is not None and last.file.url in last.reading.open_files
+        if any(reading.waiting or reading.in_flight > (own and reading is last.reading) for reading in run.readings):
+            run.stop(StopReason.SPENDING_LIMIT)
 
     def _leave_out(self, waiting: Sequence[_Waiting]) -> None:
         """Count rows that the spending limit does not pay for."""

@@ -31,6 +31,7 @@ CALLS = [
     ("GET", r"/records/INPUT$"),
     ("GET", r"/records/RUN-STATE$"),
     ("PUT", r"/records/RUN-STATE$"),
+    ("PUT", r"/records/RUN-FILES$"),
     ("PUT", r"/records/REPORT$"),
     ("PUT", r"/records/SKIPPED$"),
 ]
