@@ -171,9 +171,8 @@ class SiteCloseExtension:
         if saved_before is not None:
             plan.set_aside(lambda key: saved_before(reading.site.key, key))
         counts = self._run.report.counts
-        if (
-            plan.total or not session.state.facts.generation
-        ):  # of a first run it tells that shards without a head are its
+        first_run = not session.state.facts.generation  # the journal tells whose the shards without a head are
+        if plan.total or first_run:
             await session.write_journal(plan, counts.saved + counts.removed)
         saved = await self._deliver(session, plan)
         self._quota -= min(saved.rows, sum(plan.planned[kind] for kind in CHANGES))
