@@ -5,11 +5,13 @@
 #   make test TESTS=tests/jobs                  some of the tests
 #   make monitor                                the demo site on two days, and what changed
 #   make lint                                   ruff and mypy
+#   make fuzz FUZZ_SECONDS=600                  coverage-guided fuzzing of what reads foreign bytes
 
 PYTHON ?= python3
 SITES ?=
 ARGS ?=
 TESTS ?=
+FUZZ_SECONDS ?= 600
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -18,7 +20,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 NODE_PACKAGES := node_modules/.installed
 
-.PHONY: run monitor test lint format setup browser clean
+.PHONY: run monitor test lint fuzz format setup browser clean
 .DELETE_ON_ERROR:
 
 run: $(RUNTIME)
@@ -34,6 +36,15 @@ lint: $(DEVELOPMENT)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+
+# Each harness grows a corpus of its own under build/fuzz from the files of the tests; a crash ends it, and its input is left there.
+fuzz: $(DEVELOPMENT)
+	$(PIP) atheris==3.0.0
+	@for harness in sitemaps robots lastmod; do \
+		mkdir -p build/fuzz/$$harness; \
+		$(PY) fuzz/$$harness.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/$$harness- \
+			build/fuzz/$$harness tests/corpus/$$([ $$harness = robots ] && echo robots || echo sitemaps) || exit 1; \
+	done
 
 format: $(DEVELOPMENT)
 	$(PY) -m ruff check --fix .

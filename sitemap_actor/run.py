@@ -61,6 +61,8 @@ class Run:
     """Rows that were handed to the sink's buffer so far (pipelines/deliver.py counts)."""
     rows_settled: int = 0
     """Rows, from the first one given on, that the sink has settled: saved, refused or left out."""
+    spent: bool = False
+    """The spending limit pays for no further row: the next request to be made ends the run instead."""
     saved_before: Callable[[str, str], bool] | None = None
     """Whether an earlier life of this run saved a row of that site and canonical URL; None where there was no earlier life
     that saved any (pipelines/deliver.py).

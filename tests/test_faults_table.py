@@ -27,7 +27,7 @@ IDS = frozenset(
 )
 """The 125 kinds."""
 
-PENDING = frozenset(kind for kind in IDS if kind.startswith("M"))
+PENDING = frozenset({"M07", "M09", "M14", "M15", "M16", "M17", "M18"})
 """Kinds whose tests are still to come: monitor mode's. A kind that has got one leaves this set."""
 
 _TEST = re.compile(r"^\s*(?:async )?def (test_(?:[A-Z]\d\d_)+\w+)", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The run's own corner of the platform: its API client, its ids, and the record in which a run finds itself after a restart.
+"""The run's own corner of the platform: its API client, its ids, and the record in which a run finds itself again.
 
 Rule: every call that is harmless to repeat is repeated here, with patience that grows and ends; the SDK's own client is used
 without its retries, because it would also repeat what is not harmless (a push whose answer was lost).
@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import random
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 STATE_KEY = "RUN-STATE"
+FILES_KEY = "RUN-FILES"
 TRIES = 8
 """How often a call is made before the platform counts as out of order: with the pauses below, about a minute."""
 FIRST_PAUSE_SECS = 0.5
@@ -77,34 +79,42 @@ async def patiently(what: str, call: Callable[[], Awaitable[T]], tries: int = TR
 
 
 @dataclass(slots=True)
-class RunState:
-    """What the run's next life, if it has one, wants to know: the ledger, and which sitemap files are done with.
-
-    Neither is the last word on rows and charges: that is the dataset's and the run object's. `lives` counts the processes
-    that worked on this run, this one included.
+class Ledger:
+    """What the run's next life, if it has one, wants to know of rows and charges. It is not the last word on either: that is
+    the dataset's and the run object's. `lives` counts the processes that worked on this run, this one included.
     """
 
     lives: int = 1
     rows: int = 0
     charged: dict[str, int] = field(default_factory=dict)
-    files: dict[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """The record."""
-        state = {"version": 1, "lives": self.lives, "rows": self.rows, "charged": self.charged, "files": self.files}
-        return json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        return _to_json({"version": 1, "lives": self.lives, "rows": self.rows, "charged": self.charged})
 
     @classmethod
     def of(cls, body: bytes | None) -> Self:
-        """The state as this life begins. What cannot be read is no state: only time is lost by that."""
+        """The ledger as this life begins. One that cannot be read is none."""
+        if body is None:
+            return cls()
         try:
-            state = json.loads(body) if body else {}
-            if state.get("version") != 1:
-                return cls(lives=1 if not state else 2)
-            return cls(state["lives"] + 1, state["rows"], dict(state["charged"]), dict(state["files"]))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            logger.warning("The state of this run's earlier life could not be read; its sitemaps are read again.")
+            state = json.loads(body)
+            return cls(int(state["lives"]) + 1, int(state["rows"]), dict(state["charged"]))
+        except (ValueError, KeyError, TypeError):
             return cls(lives=2)
+
+
+def _to_json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def _files_of(body: bytes | None) -> dict[str, Any]:
+    """The files that earlier lives were done with. What cannot be read costs time only."""
+    try:
+        return dict(json.loads(body)["files"]) if body is not None else {}
+    except (ValueError, KeyError, TypeError):
+        logger.warning("What this run's earlier life was done with could not be read; its sitemaps are read again.")
+        return {}
 
 
 class House:
@@ -117,30 +127,46 @@ class House:
         self.dataset = client.dataset(dataset_id)
         self.records = client.key_value_store(kvs_id)
         self.run = client.run(run_id)
-        self.state = RunState()
+        self.ledger = Ledger()
+        self.files: dict[str, Any] = {}
+        """The sitemap files that are done with, with what a next life has to know of them (actor/resume.py)."""
         self.before_saving: Callable[[], None] = lambda: None
-        """Brings the state up to date; called each time before it is written."""
+        """Brings `files` up to date; called each time before the state is written."""
         self.can_pay: Callable[[], bool] = lambda: True
         """Whether the spending limit pays for one more row (the sink knows)."""
-        self.kvs_refuses = False
-        """The key-value store took a record badly: said once, and the run goes on, for its rows are worth more."""
+        self._files_written = 0
+        self._files_due = 0.0
+        self._refused = False
 
     async def load_state(self) -> None:
         """Find out whether this run had a life before. Not knowing costs time only."""
         try:
-            self.state = RunState.of(await self.read_record(STATE_KEY))
+            self.ledger = Ledger.of(await self.read_record(STATE_KEY))
+            if self.ledger.lives > 1:
+                self.files = _files_of(await self.read_record(FILES_KEY))
         except PlatformError as error:
             logger.warning("%s. If this run was moved or restarted, its sitemaps are read again.", error)
+        self._files_written = len(self.files)
 
-    async def save_state(self) -> None:
-        """Write the run's state. A store that refuses does not stop the run: rows and charges are known without it."""
+    async def save_state(self, *, whole: bool = False) -> None:
+        """Write the ledger; and the files done with, where that is due (a twentieth of the time goes into it) or `whole`."""
+        await self._save(STATE_KEY, self.ledger.to_bytes())
         self.before_saving()
+        begun = time.monotonic()
+        if len(self.files) > self._files_written and (whole or begun >= self._files_due):
+            self._files_written = len(self.files)
+            await self._save(FILES_KEY, _to_json({"version": 1, "files": self.files}))
+            now = time.monotonic()
+            self._files_due = now + 20 * (now - begun)
+
+    async def _save(self, key: str, body: bytes) -> None:
+        """Write a record of the state. A store that refuses it does not stop the run: rows and charges are known without."""
         try:
-            await self.write_record(STATE_KEY, self.state.to_bytes(), "application/json", tries=3)
+            await self.write_record(key, body, "application/json", tries=1 if self._refused else 3)
         except PlatformError as error:
-            if not self.kvs_refuses:
+            if not self._refused:
                 logger.warning("%s. The run goes on; a restart would read its sitemaps again.", error)
-            self.kvs_refuses = True
+            self._refused = True
 
     async def read_record(self, key: str) -> bytes | None:
         """A record of the run's key-value store as bytes, None where there is none."""

@@ -105,7 +105,7 @@ class LifecycleExtension:
             async with asyncio.timeout(LAST_FLUSH_SECS):
                 await self._run.flush()
                 if (home := house_if_any()) is not None:
-                    await home.save_state()
+                    await home.save_state(whole=True)
         except Exception:
             logger.exception("Not everything could be saved; the rest is read again after the move.")
         await Actor.reboot()

@@ -23,7 +23,7 @@ _ELSEWHERE = {
     "SITEMAP_STATE_STORE": "sitemap_actor.actor.stores.LocalStateStore",
 }
 _EXTENSIONS = {"sitemap_actor.actor.lifecycle.LifecycleExtension": 50}
-_EXTENSIONS_AT_HOME = {"sitemap_actor.actor.resume.ResumeExtension": 15}
+_EXTENSIONS_AT_HOME = {"sitemap_actor.actor.resume.ResumeExtension": 25}  # after SettleExtension, which counts batches
 _QUIET = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "scrapy.utils.log", "asyncio", "httpx", "websockets")
 """Loggers whose INFO lines say nothing about a run."""
 
@@ -43,6 +43,7 @@ def _overlay(environment: Mapping[str, str], *, at_home: bool) -> dict[str, Any]
         # `asyncio.run` instead of a reactor: exit codes are true, and nothing is left that could hang at the end.
         "TWISTED_REACTOR_ENABLED": False,
         "EXTENSIONS": project.EXTENSIONS | _EXTENSIONS | (_EXTENSIONS_AT_HOME if at_home else {}),
+        "STATS_DUMP": False,  # REPORT has the figures
         "LOG_ENABLED": False,  # the SDK's handlers write the log
     }
 

@@ -107,6 +107,10 @@ class _Sink:
     async def _note(self, saved: int) -> None:
         """Write the ledger."""
 
+    def has_room(self) -> bool:
+        """See `Sink`."""
+        return any(self._till.fitting([event]) for event in Event)
+
     def take_refused(self) -> list[tuple[Row, str]]:
         """See `Sink`."""
         refused, self._refused = self._refused, []
@@ -151,26 +155,26 @@ class PlatformSink(_Sink):
         await self._wait_for_ledger()
         till = await self._till_of(self._house)
         self._till = till
-        self._house.can_pay = lambda: till.fitting([Event.URL]) > 0
+        self._house.can_pay = self.has_room
         if isinstance(till, PlatformTill):
             till.resume(self._before.events)
             await till.settle()
-        self._house.state.rows = len(self._before)
+        self._house.ledger.rows = len(self._before)
         await self._note(0)
 
     async def _wait_for_ledger(self) -> None:
         """The ledger counts only rows that the dataset confirmed, so a dataset that shows fewer is not up to date yet."""
         for attempt in range(1, TRIES):
-            if len(self._before) >= self._house.state.rows:
+            if len(self._before) >= self._house.ledger.rows:
                 return
             await pause_before(attempt)
             await super().open()
 
     async def _note(self, saved: int) -> None:
-        state = self._house.state
+        ledger = self._house.ledger
         charged = self._till.charged()
-        state.rows += saved
-        state.charged = {str(event): count for event, count in charged.items()} if charged is not None else {}
+        ledger.rows += saved
+        ledger.charged = {str(event): count for event, count in charged.items()} if charged is not None else {}
         await self._house.save_state()
 
 

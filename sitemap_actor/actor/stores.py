@@ -10,6 +10,7 @@ from apify import Actor
 from apify.storages import KeyValueStore
 from scrapy.crawler import Crawler
 
+from sitemap_actor import process
 from sitemap_actor.actor.house import House, PlatformError, house, patiently, read_bytes
 
 _ENDED = frozenset({"SUCCEEDED", "FAILED", "TIMED-OUT", "ABORTED"})
@@ -162,6 +163,18 @@ class LocalStateStore:
         """All keys that start with `prefix`, sorted."""
         store = await self._opened()
         return sorted([item.key async for item in store.iterate_keys() if item.key.startswith(prefix)])
+
+    async def has_ended(self, run_id: str) -> bool | None:
+        """Whether the process of that id is gone; None where it ran on another machine."""
+        return process.has_ended(run_id)
+
+    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
+        """Nothing is looked up: the SDK empties the local dataset when a run begins."""
+        return None
+
+    def identity(self) -> tuple[str, str | None]:
+        """This process; its rows cannot be looked up by a later run."""
+        return process.identity(), None
 
 
 def _state_key(crawler: Crawler) -> str:

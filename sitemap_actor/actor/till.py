@@ -117,7 +117,7 @@ class PlatformTill(_PricedTill):
     def resume(self, rows: Counter[Event]) -> None:
         """An earlier life saved `rows`: what of them is not charged yet is owed."""
         for event in Event:
-            self._counts[event] = max(self._counts[event], self._house.state.charged.get(event, 0))
+            self._counts[event] = max(self._counts[event], self._house.ledger.charged.get(event, 0))
         self._owed = Counter(
             {event: count - self._counts[event] for event, count in rows.items() if count > self._counts[event]}
         )

@@ -176,6 +176,8 @@ class Job(BaseModel):
         used = self.model_dump(mode="json", by_alias=True)
         used["maxSitemaps"] = self.sitemap_cap
         used["maxUrlsPerSite"] = self.urls_per_site
+        for name in ("sites", "sitemapUrls"):
+            used[name] = [_shown(entry) for entry in used[name]]  # without passwords
         return used | {
             "userAgent": conduct.USER_AGENT,
             "maxFileBytes": conduct.MAX_FILE_BYTES,

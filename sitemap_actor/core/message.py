@@ -31,6 +31,7 @@ def run_message(report: RunReport, broken: str | None = None) -> str:
         sentences.append(f"{_urls(refused)} {_are(refused)} not saved because the dataset refused them.")
     if counts.disallowed:
         sentences.append(f"{_urls(counts.disallowed)} {_are(counts.disallowed)} disallowed by robots.txt.")
+    sentences += _left_out(report)
     sentences += _troubles(report)
     sentences += _memory(report)
     return " ".join(sentences)
@@ -64,7 +65,33 @@ def _saved(report: RunReport) -> str:
     filtered = counts.filtered_older + counts.filtered_undated + counts.filtered_by_pattern
     if filtered:
         return f"Saved no URL of {sites}: the filters left out {_urls(filtered)}."
+    if not counts.listed and any(site.status is SiteStatus.OK for site in report.sites):
+        return f"Saved no URL of {sites}: no sitemap lists a page."
     return f"Saved no URL of {sites}."
+
+
+_PLACES = {
+    SkipReason.MAX_HOSTS: "hosts past the 25 beyond the sites",
+    SkipReason.HOST_CLOSED: "hosts closed to this run",
+    SkipReason.PRIVATE_ADDRESS: "private or local addresses",
+}
+_LIMITS = {SkipReason.MAX_SITEMAPS: "maxSitemaps", SkipReason.MAX_DEPTH: "maxSitemapDepth"}
+
+
+def _left_out(report: RunReport) -> list[str]:
+    """What was listed and is no row, and what was named and not read."""
+    counts, reasons = report.counts, report.skips_by_reason
+    sentences = []
+    if counts.skipped:
+        places = " or on ".join(words for reason, words in _PLACES.items() if reasons.get(reason))
+        sentences.append(f"{_urls(counts.skipped)} {_are(counts.skipped)} on {places or 'hosts left alone'}.")
+    if counts.invalid:
+        sentences.append(f"{_urls(counts.invalid)} {_are(counts.invalid)} invalid.")
+    for reason, limit in _LIMITS.items():
+        if unread := reasons.get(reason):
+            files = f"{unread:,} sitemap file{'' if unread == 1 else 's'}"
+            sentences.append(f"{files} past {limit} {'was' if unread == 1 else 'were'} not read.")
+    return sentences
 
 
 def _troubles(report: RunReport) -> list[str]:
@@ -81,7 +108,7 @@ def _troubles(report: RunReport) -> list[str]:
         sentences.append(f"Nothing could be read of {names}{more}: see REPORT.")
     if partial:
         sentences.append(f"{_sites(partial)} {_are(partial)} only partly read.")
-    if report.skips_by_reason.get(SkipReason.MAX_HOSTS):
+    if report.skips_by_reason.get(SkipReason.MAX_HOSTS) and not report.counts.skipped:
         sentences.append(f"Some addresses were left out: {WORDS[SkipReason.MAX_HOSTS]}.")
     return sentences
 

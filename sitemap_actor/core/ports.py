@@ -23,6 +23,9 @@ class Sink(Protocol):
         rows can be neither saved nor charged.
         """
 
+    def has_room(self) -> bool:
+        """Whether the spending limit pays for another row, of the cheapest kind."""
+
     def take_refused(self) -> list[tuple[Row, str]]:
         """The rows delivered since the last call that the place refuses to hold (they count as settled), with why."""
 

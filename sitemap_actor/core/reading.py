@@ -83,6 +83,8 @@ class SiteReading:
     robots_read: bool = False
     """Its robots.txt was read, and `start` was called."""
     abandoned: bool = False
+    named_only: bool = False
+    """Sitemaps that are named were read before: where they fail today, that is a failure and no reason to guess."""
     _seen: dict[str, SitemapReport | None] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
     _guesses: list[str] = field(default_factory=list)
@@ -169,6 +171,8 @@ class SiteReading:
     def _next_guess(self) -> list[SitemapReport]:
         """The next common path, while robots.txt named nothing that could be read and no path worked yet."""
         self._guess = None
+        if self.named_only and self._named:
+            return []
         if self.capped or self.skipped_for or any(self._is_read(key) for key in self._named):
             return []
         while self._guesses:
@@ -239,11 +243,12 @@ class SiteReading:
             self._past_cap.append(file)
             self._note_skip(file, found_in)
             return []
-        if file.url == self._guess and was_open and reason is not SkipReason.HOST_CLOSED:
+        if file.url == self._guess and was_open:
+            if reason is SkipReason.HOST_CLOSED:
+                self._guesses.clear()  # nothing is guessed behind a closed door
+                if self.report.sitemaps:  # among them the file that found it closed
+                    return []
             self.report.sitemaps.append(file)
-        if file.url == self._guess and reason is SkipReason.HOST_CLOSED:
-            self._guesses.clear()  # nothing is guessed behind a closed door
-            return []
         self._cut_by_cap = self._cut_by_cap or reason in _CAPS
         self._disallowed = self._disallowed or reason not in _CAPS
         self._note_skip(file, found_in or self._found_in(file))

@@ -8,6 +8,7 @@ encoding, and for items that are no batches, the stock way is taken.
 import json
 from collections.abc import Iterator
 from itertools import repeat
+from operator import itemgetter
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -30,6 +31,15 @@ def rows_of(item: Any) -> Iterator[dict[str, Any]]:
     return item.rows() if isinstance(item, UrlBatch | ChangeBatch) else iter((item,))
 
 
+_monitor_cells = itemgetter(*MONITOR_COLUMNS)
+
+
+def _json_changes(batch: ChangeBatch, *, end: str, ascii_only: bool) -> str:
+    """The rows of a batch as JSON objects, each followed by `end`."""
+    encode = json.JSONEncoder(ensure_ascii=ascii_only).encode
+    return "".join([encode(row) + end for row in batch.changes])
+
+
 class _Rows:
     """Exports each row of a batch as an item of its own."""
 
@@ -44,8 +54,11 @@ class JsonLinesRowsExporter(_Rows, JsonLinesItemExporter):
 
     def export_item(self, item: Any) -> None:
         """Write the rows."""
-        if isinstance(item, UrlBatch) and self.fields_to_export is None and self.encoding in {None, "utf-8"}:
+        plain = self.fields_to_export is None and self.encoding in {None, "utf-8"}
+        if isinstance(item, UrlBatch) and plain:
             self.file.write(json_rows(item, end="\n", ascii_only=not self.encoding).encode())
+        elif isinstance(item, ChangeBatch) and plain:
+            self.file.write(_json_changes(item, end="\n", ascii_only=not self.encoding).encode())
         else:
             super().export_item(item)
 
@@ -59,6 +72,9 @@ class JsonRowsExporter(_Rows, JsonItemExporter):
         if isinstance(item, UrlBatch) and plain:
             self._add_comma_after_first()
             self.file.write(json_rows(item, end=",\n", ascii_only=not self.encoding).encode()[:-2])
+        elif isinstance(item, ChangeBatch) and plain:
+            self._add_comma_after_first()
+            self.file.write(_json_changes(item, end=",\n", ascii_only=not self.encoding).encode()[:-2])
         else:
             super().export_item(item)
 
@@ -81,12 +97,17 @@ class CsvRowsExporter(_Rows, CsvItemExporter):
 
     def export_item(self, item: Any) -> None:
         """Write the rows."""
-        if not (isinstance(item, UrlBatch) and self._own_columns and item.extras is None):
+        changes = isinstance(item, ChangeBatch) and self._own_columns and self.fields_to_export == list(MONITOR_COLUMNS)
+        pages = isinstance(item, UrlBatch) and self._own_columns and item.extras is None
+        if not changes and not pages:
             super().export_item(item)
             return
         if self._headers_not_written:
             self._headers_not_written = False
             self._write_headers_and_set_fields_to_export({})
+        if changes:
+            self.csv_writer.writerows(map(_monitor_cells, item.changes))
+            return
         same = repeat(item.file.url), repeat(item.reading.site.key), repeat(item.fetched_at)
         self.csv_writer.writerows(zip(item.urls, item.lastmods, item.changefreqs, item.priorities, *same, strict=False))
 
@@ -96,7 +117,10 @@ class CsvRowsExporter(_Rows, CsvItemExporter):
 
 
 class XmlRowsExporter(_Rows, XmlItemExporter):
-    """One `item` element a row."""
+    """One `item` element a row; what a row has not is an empty element, as it is an empty cell in csv."""
+
+    def _export_xml_field(self, name: str, serialized_value: Any, depth: int) -> None:
+        super()._export_xml_field(name, "" if serialized_value is None else serialized_value, depth)
 
 
 class PickleRowsExporter(_Rows, PickleItemExporter):

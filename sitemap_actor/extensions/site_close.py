@@ -134,12 +134,16 @@ class SiteCloseExtension:
     async def _close(self, reading: SiteReading) -> None:
         async with self._closing:
             session = self._memory.sessions.get(reading)
+            saved_before = self._run.report.counts.saved
             try:
                 if session is not None and reading.skipped_for is None:
                     await self._close_session(session)
             except Exception as error:
                 logger.exception("Comparing %s with what is remembered failed", reading.site.entry)
                 self._run.fail(f"{reading.site.entry} could not be compared: {type(error).__name__}: {error}")
+                if session is not None and not reading.report.summary:
+                    saved = self._run.report.counts.saved - saved_before
+                    self._run.report.counts.deferred += session.state.snapshot.listed_count - saved
             finally:
                 if session is not None:
                     session.closing = True
@@ -155,6 +159,10 @@ class SiteCloseExtension:
     async def _close_session(self, session: Session) -> None:
         reading = session.reading
         session.closing = True
+        if not await self._lease.renew():
+            self._run.stop(StopReason.STATE_IN_USE)
+            self._run.report.counts.deferred += session.state.snapshot.listed_count
+            return
         if self._run.broken is not None:
             self._run.report.counts.deferred += session.state.snapshot.listed_count
             return
@@ -163,13 +171,14 @@ class SiteCloseExtension:
         if saved_before is not None:
             plan.set_aside(lambda key: saved_before(reading.site.key, key))
         counts = self._run.report.counts
-        if plan.total:
+        first_run = not session.state.facts.generation  # the journal tells whose the shards without a head are
+        if plan.total or first_run:
             await session.write_journal(plan, counts.saved + counts.removed)
         saved = await self._deliver(session, plan)
         self._quota -= min(saved.rows, sum(plan.planned[kind] for kind in CHANGES))
         reading.settle()
         note_result(session, plan, saved, self._run.report)
-        if not self._lease.held:
+        if not await self._lease.is_safe():
             return
         prepared = await session.prepare(min(saved.rows, plan.total), self._memory.fingerprint)
         if self._at_once:
@@ -221,5 +230,8 @@ class SiteCloseExtension:
             if self._run.feeds_failed:
                 logger.error("A feed was not stored, so what it held is reported again by the next run")
                 return
+        if not await self._lease.is_safe():
+            logger.error("Another run took over the state, so what this one found is reported again")
+            return
         for session, prepared in self._pending:
             await session.flip(prepared)

@@ -1,7 +1,6 @@
 """Records and state as files under SITEMAP_STORAGE_DIR: plain Scrapy, scrapyd, Scrapy Cloud (with DotScrapy persistence)."""
 
 import os
-import socket
 import tempfile
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from scrapy.crawler import Crawler
 
+from sitemap_actor import process
 from sitemap_actor.run import run_of
 
 
@@ -110,32 +110,13 @@ class FileStateStore:
         return sorted(name for name in names if name.startswith(prefix))
 
     def identity(self) -> tuple[str, str | None]:
-        """This process, by host, number and start; rows leave by feeds, where no later run can look them up."""
-        return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}", None
+        """This process; rows leave by feeds, where no later run can look them up."""
+        return process.identity(), None
 
     async def has_ended(self, run_id: str) -> bool | None:
         """Whether the process of that id is gone; None where it ran on another machine."""
-        host, _, rest = run_id.partition(":")
-        number, _, started = rest.partition(":")
-        if host != socket.gethostname() or not number.isdecimal():
-            return None
-        try:
-            os.kill(int(number), 0)
-        except ProcessLookupError:
-            return True
-        except PermissionError:
-            return False
-        return _started(int(number)) != started
+        return process.has_ended(run_id)
 
     async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
         """Nothing can be looked up."""
         return None
-
-
-def _started(number: int) -> str:
-    """When a process started, in the kernel's ticks, so that a number used again is told apart; empty where unknown."""
-    try:
-        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return fields[19]

@@ -90,6 +90,7 @@ class DeliverPipeline:
 
     async def close_spider(self) -> None:
         """Save what waits, then let go of the sink."""
+        await self._run.before_close()
         if self._flusher is not None:
             self._flusher.cancel()
         if self._sink is None:
@@ -197,7 +198,19 @@ class DeliverPipeline:
                 self._full = True
                 self._leave_out(left)
                 self._run.stop(StopReason.SPENDING_LIMIT)
+            elif not self._sink.has_room():
+                self._note_spent(rows.parts[-1])
             self._run.rows_settled += saved
+
+    def _note_spent(self, last: Batch) -> None:
+        """Exactly as much as the limit pays for is saved. The file that is being read may go on to its end: it may hold
+        nothing more. Nothing else is asked for, and what waits to be asked for ends the run now.
+        """
+        run = self._run
+        run.spent = True
+        own = isinstance(last, UrlBatch) and last.file.url in last.reading.open_files
+        if any(reading.waiting or reading.in_flight > (own and reading is last.reading) for reading in run.readings):
+            run.stop(StopReason.SPENDING_LIMIT)
 
     def _in_one_call(self) -> int:
         """How many of the buffered batches make up to 1,000 rows; the first one in any case."""

@@ -80,6 +80,8 @@ class SitemapSpider(Spider):
 
     def _next_site(self) -> None:
         """Let the next site in, or end `start` when the last one is closed."""
+        if self._waiting and self.run.spent:
+            self.run.stop(StopReason.SPENDING_LIMIT)
         if self._waiting and not self.run.ending:
             self._open_sites += 1
             task = asyncio.create_task(self._open_site(self._waiting.pop(0)))
@@ -108,8 +110,9 @@ class SitemapSpider(Spider):
         site = reading.site
         host = await self.run.robots(self.crawler).host(site.key)
         reading.has_robots_txt = host.report.robots_txt == "rules"
-        if host.closed is not None:
-            reading.skip_site(host.closed.reason, host.closed.detail)
+        shut = host.closed or host.stopped  # stopped: it closed its door while another site was read
+        if shut is not None:
+            reading.skip_site(shut.reason, shut.detail)
             return
         sitemaps = host.rules.sitemaps if host.rules is not None else []
         for request in self._requests(reading, reading.start(self._usable(sitemaps, site))):
@@ -152,6 +155,10 @@ class SitemapSpider(Spider):
                 reading.waiting.extend(child for url in children if (child := reading.child(url, file)))
                 reading.waiting.extend(reading.finished(file))
                 continue
+            if self.run.spent:
+                reading.waiting.appendleft(file)
+                self.run.stop(StopReason.SPENDING_LIMIT)
+                return
             reading.in_flight += 1
             headers = self.run.memory.validators(reading, file)
             meta = {"purpose": "sitemap", "host": reading.site.key, "reading": reading, "file": file}

@@ -128,7 +128,7 @@ async def test_a_run_stops_by_itself_15_seconds_before_its_time_out(
     site.routes["/sitemap.xml"] = Reply(chunks=[b"<urlset>", hold, b"</urlset>"], headers={"Content-Type": "text/xml"})
     with Site("127.0.0.2") as other:
         serve(other, "/sitemap.xml", pages(other, 30))
-        fake.begin_run(PRICES, 5.0, timeout_secs=18)
+        fake.begin_run(PRICES, 5.0, timeout_secs=22)
         fake.set_input({"sites": [site.url, other.url]})
         ended = await starter.at_home(tmp_path, fake)
     hold.release()

@@ -58,6 +58,21 @@ async def test_the_site_sees_no_request_after_the_limit(
     assert assert_report(fake)["stopReason"] == "spending_limit"
 
 
+@pytest.mark.parametrize("files", [1, 2, 3])
+async def test_a_limit_met_exactly_lets_nothing_more_be_asked_for(
+    fake: FakePlatform, site: Site, tmp_path: Path, starter: Starter, files: int
+) -> None:
+    for number in range(files):
+        serve(site, f"/s{number}.xml", pages(site, 1_000, number * 1_000))
+    fake.begin_run(PRICES, limit_for(1_000), {START_EVENT: 1})
+    fake.set_input({"sitemapUrls": [f"{site.url}s{number}.xml" for number in range(files)], "maxUrls": 500_000})
+    ended = await starter.at_home(tmp_path, fake, gap=3)
+    assert ended.code == 0, ended.log
+    assert len(fake.items) == 1_000 == fake.charged["url"]
+    assert site.paths() == ["/robots.txt", "/s0.xml"]
+    assert assert_report(fake)["stopReason"] == ("spending_limit" if files > 1 else None)
+
+
 async def test_several_sites_and_earlier_charges_share_one_limit(
     fake: FakePlatform, tmp_path: Path, starter: Starter
 ) -> None:

@@ -352,7 +352,7 @@ async def test_a_store_that_refuses_the_ledger_stops_nothing(fake: FakePlatform)
     assert fake.charged == {"url": 20}
 
 
-@pytest.mark.parametrize("state", [b"", b"{", b"[1]", b'{"version": 9}', b'{"version": 1, "lives": "x"}'])
+@pytest.mark.parametrize("state", [b"", b"{", b"[1]", b"1", b'{"version": 9}', b'{"version": 1, "lives": "x"}'])
 async def test_a_ledger_that_cannot_be_read_is_no_ledger(fake: FakePlatform, state: bytes) -> None:
     fake.records["RUN-STATE"] = (state, "application/json")
     fake.items.extend(rows(20))

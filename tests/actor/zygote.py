@@ -48,6 +48,7 @@ def _run(order: dict[str, object]) -> None:
     os.dup2(log, 1)
     os.dup2(log, 2)
     sitemap_actor.settings.SITEMAP_MIN_GAP_SECS = order.get("gap", 0)
+    sitemap_actor.settings.SITEMAP_LEASE_WAIT_SECS = 0.0
     sys.argv = ["sitemap_actor"]
     code = 0
     try:

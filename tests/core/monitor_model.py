@@ -153,6 +153,8 @@ class Model:
             if self.came[url] is not Came.WHOLE:
                 continue
             count = sum(1 for listings in self.listed.values() if url in listings)
+            if not count and url in self.before and self.before[url].rolling:
+                m.rolling = True
             if m.confirmed is not None and (m.confirmed - count) * 100 > run.shrink * m.confirmed:
                 if not (m.shrunk and self.complete):
                     m.shrunk = True
@@ -162,13 +164,22 @@ class Model:
             m.shrunk, m.confirmed = False, count
 
     def _rolls(self, url: str) -> bool:
-        return self.maps[url].rolling or "news" in url.split("/", 3)[3]
+        return (
+            self.maps[url].rolling
+            or (url in self.before and self.before[url].rolling)
+            or "news" in url.split("/", 3)[3]
+        )
 
     def _fresh(self, url: str) -> bool:
         return url not in self.before
 
-    def _unread(self, url: str) -> bool:
-        return url in self.before and not self.before[url].whole
+    def _unread(self, url: str, behind: tuple[str, ...] = ()) -> bool:
+        if url in self.before:
+            return not self.before[url].whole
+        names = self.maps[url].named_by
+        return (
+            url not in behind and all(n in self.maps and self._unread(n, (*behind, url)) for n in names) and names != ()
+        )
 
     # --- guards
 
@@ -245,11 +256,14 @@ class Model:
         source, listing = self._best(key)
         listings = self.listed[key]
         cut = all(self.came[url] is Came.CUT for url in listings)
+        doubt = all(
+            self.came[url] is Came.CUT or (self.came[url] is Came.PARTIAL and self.maps[url].gone) for url in listings
+        )
         page, silent = self._known(key), key in self.r.silent
         if page is None:
             if silent:
                 return "silent_new"
-            if key in self.unsure or (cut and any(u in self.before and self.before[u].whole for u in listings)):
+            if key in self.unsure or (doubt and any(u in self.before and self.before[u].whole for u in listings)):
                 return "held_new"
             if not self.whole or any(self._unread(url) for url in listings):
                 return "baseline"
@@ -355,7 +369,7 @@ class Model:
             gone = {url for url in page.at if self.came[url] is Came.WHOLE or self.maps[url].gone}
             stale = gone == set(page.at)
             at = dict(page.at) if stale else {url: v for url, v in page.at.items() if url not in gone}
-            return Page(page.told, page.kept, missing, stale, page.quiet, at)
+            return Page(page.told, page.kept, missing, stale, page.quiet or verdict == "aged", at)
         before = self._known(key)
         if before is None and (verdict == "held_new" or (verdict in {"new", "baseline"} and key not in saved)):
             return None

@@ -112,7 +112,9 @@ class Life:
         rows = [row for batch in plan.rows() for row in batch]
         done = len(rows) if saved is None else min(saved, len(rows))
         facts = state.settle(min(done, plan.total), "terms")
-        self.shards = list(codec.write_shards(state.blocks(), "pages", ENTRY))
+        shards = list(codec.write_shards(state.blocks(), "pages", ENTRY))
+        assert not state.is_as_loaded() or shards == self.shards
+        self.shards = shards
         self.head = codec.write_head(codec.Head(facts))
         return Outcome(rows[:done], plan, facts)
 

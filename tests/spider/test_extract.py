@@ -423,6 +423,7 @@ async def test_feeds_have_one_line_per_row(site: SiteFactory, tmp_path: Path, ki
         rows = [json.loads(line) for line in feed.read_text().splitlines()]
     assert [row["url"] for row in rows] == [f'{server.origin}/ä"1,&', f"{server.origin}/2"]
     assert set(rows[0]) == {"url", "lastmod", "changefreq", "priority", "sourceSitemap", "site", "fetchedAt"}
+    assert {row["lastmod"] or None for row in rows} == {None}
 
 
 async def test_an_index_larger_than_the_cap_keeps_a_thousand_entries_and_counts_the_rest(

@@ -210,6 +210,7 @@ async def test_S12_a_huge_index_streams_and_names_what_it_left_unread(site: Site
     assert crawled.site["status"] == "truncated"
     assert crawled.site["unreadFiles"] == 50_000 - 11 - 1_000
     assert crawled.report["skipsByReason"] == {"max_sitemaps": 49_989}
+    assert crawled.report["message"] == "Saved 11 URLs of 1 site. 49,989 sitemap files past maxSitemaps were not read."
     unread = [file for file in crawled.site["sitemaps"] if file["status"] == "skipped"]
     assert [file["url"] for file in unread] == [f"{server.origin}/{number}.xml" for number in range(11, 1_011)]
     records = sorted(path.name for path in crawled.records.glob("SKIPPED*"))
@@ -269,7 +270,7 @@ async def test_S17_empty_urlset_and_index_are_ok_and_said(site: SiteFactory, tmp
     ]
     assert crawled.site["status"] == "ok"
     assert server.paths() == ["/robots.txt", "/a.xml", "/b.xml"]  # they were read, so nothing is guessed
-    assert "Saved no URL" in crawled.report["message"]
+    assert crawled.report["message"] == "Saved no URL of 1 site: no sitemap lists a page."
     assert crawled.skipped == []
 
 
@@ -550,6 +551,17 @@ async def test_C03_each_site_says_why_nothing_came(site: SiteFactory, tmp_path: 
     assert "Saved no URL of 5 sites" in crawled.report["message"]
 
 
+async def test_C03_a_site_read_whole_says_where_its_pages_went(site: SiteFactory, tmp_path: Path) -> None:
+    server, closed = site(), site("127.0.0.2")
+    closed.routes["/robots.txt"] = Reply(403)
+    publish(server, {"/s.xml": Reply(body=urlset(f"{closed.origin}/1", f"{closed.origin}/2", "mailto:a"), headers=XML)})
+    crawled = await crawl(tmp_path, sites=server.origin)
+    assert crawled.site["status"] == "ok"
+    assert crawled.report["message"] == (
+        "Saved no URL of 1 site. 2 URLs are on hosts closed to this run. 1 URL is invalid."
+    )
+
+
 async def test_C04_memory_grows_by_a_fingerprint_for_a_kept_page_and_by_nothing_for_another(
     site: SiteFactory, tmp_path: Path
 ) -> None:
@@ -590,3 +602,32 @@ async def test_C05_nobody_but_the_target_hosts_is_asked(
     crawled = await crawl(tmp_path, {"SITEMAP_RESOLVER": lookup}, sites=home)
     assert crawled.urls == [f"{home}/1"]
     assert set(asked) == {"www.example.com"}
+
+
+@pytest.mark.parametrize(
+    "warning", ["<br />\n<b>Warning</b>: x in y.php on line 3<br />\n", "<div>x</div>", "<p>a</p>\n"]
+)
+async def test_X03_a_servers_warning_in_front_of_a_large_file_costs_none_of_it(
+    site: SiteFactory, tmp_path: Path, warning: str
+) -> None:
+    server = site()
+    pages = [f"{server.origin}/{number}/" + "x" * 60 for number in range(20_000)]
+    publish(server, {"/s.xml": Reply(body=warning + urlset(*pages), headers=HTML)})
+    crawled = await crawl(tmp_path, sites=server.origin, maxUrls="500000")
+    assert crawled.urls == pages
+    file = crawled.file(server.origin + "/s.xml")
+    assert (file["status"], file["faults"]["leading_junk"]) == ("ok", 1)
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["<!DOCTYPE html>\n<html>", "<html>", "<?xml version='1.0'?>\n<!DOCTYPE html><html>", "<script>x</script><html>"],
+)
+async def test_X27_a_large_page_is_left_after_64_kib(site: SiteFactory, tmp_path: Path, start: str) -> None:
+    server = site()
+    page = start + "<body>" + "<p>words and more words</p>" * 100_000
+    publish(server, {"/s.xml": Reply(body=page, headers=HTML)})
+    crawled = await crawl(tmp_path, sites=server.origin, tryCommonPaths="false")
+    file = crawled.file(server.origin + "/s.xml")
+    assert (file["status"], file["reason"]) == ("failed", "unsupported_format")
+    assert file["unpackedBytes"] < 400_000

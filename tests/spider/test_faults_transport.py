@@ -323,7 +323,9 @@ async def test_H05_a_429_on_the_thirtieth_child_stops_that_host_only(site: SiteF
     serve(other, "/far.xml", "/far")
     crawled = await crawl(tmp_path, sites=server.origin)
     assert server.paths() == ["/robots.txt", "/index.xml", *children[:30]]
-    assert crawled.urls == [*(f"{server.origin}/page{number}" for number in range(29)), f"{other.origin}/far"]
+    assert sorted(crawled.urls) == sorted(
+        [*(f"{server.origin}/page{number}" for number in range(29)), f"{other.origin}/far"]
+    )
     assert told(crawled, server.origin + children[29]) == ("failed", "rate_limited")
     unread = crawled.skips(reason="host_closed")
     assert [skip["address"] for skip in unread] == [server.origin + path for path in children[30:]]
@@ -349,7 +351,7 @@ async def test_H06_redirects_of_a_sitemap(site: SiteFactory, tmp_path: Path) -> 
     server.routes["/hop6"] = Reply(body=body(server))
     serve(other, "/real.xml", "/far", f"{server.origin}/near")
     crawled = await crawl(tmp_path, sites=server.origin)
-    assert crawled.urls == [f"{other.origin}/far", f"{server.origin}/near", *pages(server)]
+    assert sorted(crawled.urls) == sorted([f"{other.origin}/far", f"{server.origin}/near", *pages(server)])
     assert other.paths() == ["/robots.txt", "/real.xml"]
     five = crawled.file(server.origin + "/five.xml")
     assert (five["status"], five["finalUrl"], five["faults"]["redirected"]) == ("ok", server.origin + "/hop6", 1)

@@ -1,11 +1,18 @@
 """Monitor mode, end to end: real crawls of loopback sites over several days."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
+from scrapy.crawler import Crawler
 
+from sitemap_actor import settings as project
+from sitemap_actor import signals
+from sitemap_actor.core.report import StopReason
+from sitemap_actor.run import run_of
 from tests.spider.conftest import SiteFactory
 from tests.spider.helpers import URLSET, XML, Crawled, crawl, serve, serve_index, serve_robots
 from tests.spider.server import Reply, Seen, Site
@@ -335,4 +342,56 @@ async def test_a_site_that_vanished_keeps_its_state(site: SiteFactory, tmp_path:
     assert gone.rows == []
     assert summary(gone)["status"] == "skipped"
     serve_robots(server, f"Sitemap: {server.origin}/a.xml")
+    assert (await monitor(tmp_path, server)).rows == []
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "xml"])
+async def test_rows_in_every_format(site: SiteFactory, tmp_path: Path, ending: str) -> None:
+    server = site()
+    serve_robots(server, f"Sitemap: {server.origin}/a.xml")
+    serve(server, "/a.xml", "/1", "/ü,\"'", lastmod="2026-01-01")
+    feed = tmp_path / f"rows.{ending}"
+    kind = "jsonlines" if ending == "jsonl" else ending
+    await monitor(tmp_path, server, settings={"FEEDS": {str(feed): {"format": kind}}})
+    text = feed.read_text()
+    if ending == "csv":
+        rows = list(csv.DictReader(text.splitlines()))
+    elif ending == "xml":
+        rows = [{cell.tag: cell.text or "" for cell in item} for item in ET.fromstring(text)]
+    else:
+        rows = json.loads(text) if ending == "json" else [json.loads(line) for line in text.splitlines()]
+    assert [row["url"] for row in rows] == [f"{server.origin}/1", f"{server.origin}/ü,\"'"]
+    assert {row["changeType"] for row in rows} == {"baseline"}
+    if ending != "xml":  # which has no empty value
+        assert {row["previousLastmod"] or None for row in rows} == {None}
+
+
+class StopAfterFirstFile:
+    """Ends the run as an abort does, as soon as a file was read."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "StopAfterFirstFile":
+        extension = cls()
+        extension.run = run_of(crawler)
+        crawler.signals.connect(extension.file_read, signal=signals.file_read)
+        return extension
+
+    def file_read(self) -> None:
+        self.run.stop(StopReason.ABORTED)
+
+
+async def test_an_aborted_run_tells_what_it_read_and_the_next_one_the_rest(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    serve_robots(server, *(f"Sitemap: {server.origin}/{name}.xml" for name in "abcde"))
+    for name in "abcde":
+        serve(server, f"/{name}.xml", *(f"/{name}/{number}" for number in range(5)))
+    extensions = {**project.EXTENSIONS, "tests.spider.test_monitor.StopAfterFirstFile": 99}
+    first = await monitor(tmp_path, server, settings={"EXTENSIONS": extensions})
+    assert first.report["stopReason"] == "aborted"
+    assert 5 <= len(first.rows) < 25
+    assert set(changes(first).values()) == {"baseline"}
+    assert summary(first)["status"] == "truncated"
+    second = await monitor(tmp_path, server)
+    assert set(changes(second).values()) == {"baseline"}
+    assert len(first.rows) + len(second.rows) == 25
     assert (await monitor(tmp_path, server)).rows == []

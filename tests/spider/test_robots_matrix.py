@@ -343,6 +343,22 @@ async def test_pages_of_a_host_that_stopped_later_are_still_judged_and_saved(sit
     assert stopped == {server.origin: None, other.origin: "access_denied"}
 
 
+async def test_a_site_whose_host_closed_its_door_to_an_earlier_site_is_skipped(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    first, *others, last = (site(f"127.0.0.{number}") for number in range(1, 7))
+    publish(first, {"/s.xml": Reply(302, headers={"Location": f"{last.origin}/closed.xml"})})
+    last.routes["/closed.xml"] = Reply(403)
+    for each in others:
+        serve(each, "/sitemap.xml", "/1", delay=0.5)  # five sites are read at once; the last one comes after them
+    crawled = await crawl(tmp_path, QUICK, sites=[each.origin for each in (first, *others, last)])
+    entry = next(entry for entry in crawled.report["sites"] if entry["site"] == last.origin)
+    assert (entry["status"], entry["commonPathsTried"]) == ("skipped", [])
+    assert "refused" in entry["message"]
+    assert last.paths() == ["/robots.txt", "/closed.xml"]
+    assert [(skip["stage"], skip["reason"]) for skip in crawled.skips(site=last.origin)] == [("site", "access_denied")]
+
+
 async def test_a_refusal_behind_a_redirect_stops_the_host_that_refused(site: SiteFactory, tmp_path: Path) -> None:
     server, other = site(), site("127.0.0.2")
     publish(

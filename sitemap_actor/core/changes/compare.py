@@ -25,10 +25,10 @@ MASSIVE_SHARE = 10
 _SCHEMA = """
 CREATE TABLE verdict(kind INTEGER, page INTEGER, sitemap INTEGER, PRIMARY KEY(kind, page)) WITHOUT ROWID;
 CREATE TABLE sitemap(
-  number INTEGER PRIMARY KEY, url TEXT, fate INTEGER, cut INTEGER, cut_held INTEGER, unread INTEGER, fresh INTEGER,
-  massive INTEGER DEFAULT 0);
+  number INTEGER PRIMARY KEY, url TEXT, fate INTEGER, cut INTEGER, doubt INTEGER, held INTEGER, unread INTEGER,
+  fresh INTEGER, massive INTEGER DEFAULT 0);
 CREATE TABLE many(
-  page INTEGER PRIMARY KEY, sitemap INTEGER, cut INTEGER, cut_held INTEGER, unread INTEGER, fresh INTEGER);
+  page INTEGER PRIMARY KEY, sitemap INTEGER, cut INTEGER, doubt INTEGER, held INTEGER, unread INTEGER, fresh INTEGER);
 CREATE TABLE unsaved(kind INTEGER, page INTEGER, PRIMARY KEY(kind, page)) WITHOUT ROWID;
 CREATE TABLE told(page INTEGER PRIMARY KEY);
 CREATE TABLE stamped(page INTEGER PRIMARY KEY, ord REAL);
@@ -57,7 +57,7 @@ _VERDICTS = f"""
 INSERT INTO verdict SELECT kind, page, sitemap FROM (SELECT CASE
   WHEN p.state = 0 THEN CASE
     WHEN p.why IS NOT NULL THEN {Kind.SILENT_NEW:d}
-    WHEN p.hold = 1 OR (ifnull(m.cut, s.cut) AND ifnull(m.cut_held, s.cut_held)) THEN {Kind.HELD_NEW:d}
+    WHEN p.hold = 1 OR (ifnull(m.doubt, s.doubt) AND ifnull(m.held, s.held)) THEN {Kind.HELD_NEW:d}
     WHEN :whole AND NOT ifnull(m.unread, s.unread) AND NOT (ifnull(m.fresh, s.fresh) AND s.massive) THEN {Kind.NEW:d}
     WHEN :quiet THEN {Kind.QUIET:d}
     ELSE {Kind.BASELINE:d} END
@@ -78,7 +78,7 @@ _MANY = """
 INSERT INTO many SELECT n.page,
   (SELECT b.sitemap FROM now b JOIN sitemap t ON t.number = b.sitemap WHERE b.page = n.page
    ORDER BY b.ord DESC, b.lastmod, t.url LIMIT 1),
-  min(s.cut), max(s.cut_held), max(s.unread), min(s.fresh)
+  min(s.cut), min(s.doubt), max(s.held), max(s.unread), min(s.fresh)
 FROM now n JOIN sitemap s ON s.number = n.sitemap GROUP BY n.page HAVING count(*) > 1
 """
 
@@ -160,14 +160,15 @@ class Comparison:
 
     def _enter_sitemaps(self) -> None:
         self.db.executemany(
-            "INSERT INTO sitemap(number,url,fate,cut,cut_held,unread,fresh) VALUES(?,?,?,?,?,?,?)",
+            "INSERT INTO sitemap(number,url,fate,cut,doubt,held,unread,fresh) VALUES(?,?,?,?,?,?,?,?)",
             [
                 (
                     case.number,
                     case.url,
                     case.fate,
                     case.came is Came.CUT,
-                    case.came is Came.CUT and case.was_whole,
+                    case.doubtful,
+                    case.doubtful and case.was_whole,
                     case.left_unread,
                     case.fresh,
                 )

@@ -12,12 +12,14 @@ from sitemap_actor.core.changes.facts import (
     DEAD_AFTER_FAILED,
     DEAD_AFTER_NOT_THERE,
     GONE_AFTER_MISSING,
+    GUESS,
     INPUT,
     Came,
     Circumstances,
     FileSeen,
     SiteFacts,
     SitemapFacts,
+    is_named,
     rolls_by_name,
 )
 
@@ -57,6 +59,8 @@ class SitemapCase:
     """It is new and brings so many unknown pages that they are a baseline."""
     stamped: int = 0
     """Pages whose lastmod a deploy stamped in this run."""
+    behind: bool = False
+    """Seen for the first time, but only because what names it was left unread so far, or because the input now names it."""
     seen: FileSeen | None = None
 
     @property
@@ -81,8 +85,13 @@ class SitemapCase:
 
     @property
     def left_unread(self) -> bool:
-        """Known to an earlier run, but never read whole by one."""
-        return not self.fresh and not self.was_whole
+        """Known to an earlier run, but never read whole by one; or out of sight of earlier runs behind such a one."""
+        return self.behind if self.fresh else not self.was_whole
+
+    @property
+    def doubtful(self) -> bool:
+        """Its unknown pages are not news yet: a limit cut it off, or it is dead and came back in part only."""
+        return self.came is Came.CUT or (self.came is Came.PARTIAL and self.facts.gone)
 
     @property
     def holds(self) -> bool:
@@ -111,12 +120,27 @@ def judge(site: SiteFacts, seen: Iterable[FileSeen], circumstances: Circumstance
     for url, before in site.sitemaps.items():
         cases.append(_case(before, now.get(url), url in missing, circumstances))
     cases += [_case(None, file, False, circumstances) for url, file in now.items() if url not in site.sitemaps]
+    _note_behind(cases)
     return cases
 
 
 def complete(cases: Iterable[SitemapCase], circumstances: Circumstances) -> bool:
     """Whether the site was read whole: nothing was left unread and no sitemap holds removals."""
     return not circumstances.ended and not any(case.holds for case in cases)
+
+
+def _note_behind(cases: Iterable[SitemapCase]) -> None:
+    """Mark the sitemaps that earlier runs could not see: their pages may have been there all the time."""
+    fresh = [case for case in cases if case.fresh and case.seen is not None and case.seen.named_by]
+    unread = {INPUT, *(case.url for case in cases if case.left_unread)}
+    if any(case.before is not None and is_named(case.before) for case in cases):
+        unread.add(GUESS)  # nothing was guessed so far
+    while found := [
+        case for case in fresh if not case.behind and unread.issuperset(case.seen.named_by if case.seen else ())
+    ]:
+        for case in found:
+            case.behind = True
+            unread.add(case.url)
 
 
 def _missing(known: Mapping[str, SitemapFacts], now: Mapping[str, FileSeen], given: Circumstances) -> set[str]:
@@ -157,7 +181,8 @@ def _case(before: SitemapFacts | None, seen: FileSeen | None, missing: bool, giv
         came = Came.UNKNOWN
     if came is not Came.WHOLE:
         facts.forget_validators()
-    rolling = facts.rolling or rolls_by_name(url, given.name_rolls)
+    # What left it since the last run left while it was rolling.
+    rolling = facts.rolling or (before is not None and before.rolling) or rolls_by_name(url, given.name_rolls)
     return SitemapCase(facts, came, before, rolling, seen=seen)
 
 
@@ -186,12 +211,14 @@ def note_counts(case: SitemapCase, listed: int, shrink_percent: int, *, site_com
     """Compare what a whole sitemap lists with its last confirmed count (the shrink guard).
 
     A drop of more than `shrink_percent` holds its removals until a second run that is complete finds it so too; that
-    count is then the confirmed one.
+    count is then the confirmed one. A rolling sitemap without pages stays rolling.
     """
     case.listed = listed
     facts = case.facts
     if case.came is not Came.WHOLE or case.seen is None:
         return
+    if not listed and case.before is not None and case.before.rolling:
+        facts.rolling = True  # nothing in it today that could show it
     confirmed = facts.confirmed
     dropped = confirmed is not None and (confirmed - listed) * 100 > shrink_percent * confirmed
     if dropped and not (facts.shrunk and site_complete):

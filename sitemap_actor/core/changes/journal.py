@@ -5,6 +5,8 @@ goes on as usual: what was not saved shows up again in its own comparison. Where
 once, and said to be. A journal whose state was moved on already (its base is not the head's generation) is only removed.
 """
 
+# ruff: noqa: S608 - the queries are put together from constants of this package; every value is bound
+
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,16 +28,18 @@ _KEPT = (
     f"iif(n.ord >= {UNREADABLE} AND (p.instant IS NULL OR n.ord > p.instant OR n.ord = {UNREADABLE}), {{0}}, p.{{1}})"
 )
 _LISTED = (
-    "SELECT p.id, p.key, n.url, "  # noqa: S608 - constants of this package
+    "SELECT p.id, p.key, n.url, "
     + _KEPT.format("n.lastmod", "kept")
     + ", "
     + _KEPT.format(f"iif(n.ord > {UNREADABLE}, n.ord, NULL)", "instant")
-    + ", p.first FROM verdict v JOIN page p ON p.id = v.page JOIN now n ON n.page = v.page AND n.sitemap = v.sitemap"
+    + ", p.first, v.page, n.sitemap, n.url, n.lastmod, n.ord, n.changefreq, n.priority, n.extras"
+    " FROM verdict v JOIN page p ON p.id = v.page JOIN now n ON n.page = v.page AND n.sitemap = v.sitemap"
     " WHERE v.kind = ? AND v.page > ? ORDER BY v.page LIMIT ?"
 )
 _REMOVED = (
-    "SELECT p.id, p.key, w.url, p.kept, p.instant, p.first FROM verdict v JOIN page p ON p.id = v.page"
-    " LEFT JOIN was w ON w.page = v.page AND w.sitemap = v.sitemap WHERE v.kind = ? AND v.page > ? ORDER BY v.page LIMIT ?"
+    "SELECT p.id, p.key, w.url, p.kept, p.instant, p.first, v.page, 0, w.url, NULL, 0, NULL, NULL, NULL"
+    " FROM verdict v JOIN page p ON p.id = v.page LEFT JOIN was w ON w.page = v.page AND w.sitemap = v.sitemap"
+    " WHERE v.kind = ? AND v.page > ? ORDER BY v.page LIMIT ?"
 )
 
 
@@ -79,9 +83,13 @@ class JournalBook:
             journal.shards.append((key, codec.digest_of(body)))
         await self.store.write(self.key, _packed(journal, self.entry))
 
-    async def exists(self) -> bool:
-        """Whether there is a journal, readable or not."""
-        return await self.store.read(self.key) is not None
+    async def base(self) -> int | None:
+        """The generation that the journal goes on from; None where there is no journal, -1 where it cannot be read."""
+        try:
+            journal = await self.read()
+        except StateInvalidError:
+            return -1
+        return journal.base if journal is not None else None
 
     async def read(self) -> Journal | None:
         """The journal, None where there is none. Raises StateInvalidError where it cannot be read."""
@@ -156,21 +164,16 @@ def blocks_of(plan: Plan) -> Iterator[Block]:
             if not rows:
                 break
             left -= len(rows)
-            members = db.execute(
-                "SELECT n.* FROM now n JOIN verdict v ON v.page = n.page AND v.kind = ? WHERE n.page > ? AND n.page <= ?",
-                (kind, last, rows[-1][0]),
-            ).fetchall()
             last = rows[-1][0]
-            yield _block(kind, rows, members, now)
+            yield _block(kind, rows, now)
 
 
-def _block(kind: Kind, rows: list[tuple[Any, ...]], members: list[tuple[Any, ...]], now: int) -> Block:
-    numbers, keys, shown, kepts, instants, firsts = map(list, zip(*rows, strict=True))
+def _block(kind: Kind, rows: list[tuple[Any, ...]], now: int) -> Block:
+    """Rows of one kind as a block, each page with the listing that it was judged by."""
+    _numbers, keys, shown, kepts, instants, firsts, *members = map(list, zip(*rows, strict=True))
     size = len(rows)
-    places = {number: place for place, number in enumerate(numbers)}
-    columns = [list(column) for column in zip(*members, strict=True)] or [[] for _ in MEMBER_COLUMNS]
-    columns[0] = [places[number] for number in columns[0]]
-    block: Block = dict(zip(MEMBER_COLUMNS, columns, strict=True))
+    members[0] = list(range(size))
+    block: Block = dict(zip(MEMBER_COLUMNS, members, strict=True))
     block["key"], block["kept"], block["instant"] = keys, kepts, instants
     block["shown"] = shown
     block["kind"] = [int(kind)] * size

@@ -16,6 +16,7 @@ PREFIX = "lease-"
 WAIT_SECS = 2.0
 RENEW_SECS = 60.0
 STALE_SECS = 300.0
+SAFE_SECS = 150.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Lease:
         self._run = store.identity()[0]
         self._key = PREFIX + digest_of(self._run.encode())[:32]
         self.held = False
+        self._renewed_at = 0.0
 
     async def acquire(self) -> str | None:
         """Take the lease; return None, or the id of the run that has it."""
@@ -67,6 +69,12 @@ class Lease:
             await self._claim(holds=True)
         return self.held
 
+    async def is_safe(self) -> bool:
+        """Whether the run may write: it has the lease, and looked again if it was long ago (a process that was stopped for a
+        while cannot know what happened meanwhile).
+        """
+        return self.held if self._clock() - self._renewed_at < SAFE_SECS else await self.renew()
+
     async def release(self) -> None:
         """Let the lease go."""
         if self.held:
@@ -74,8 +82,10 @@ class Lease:
             await self._store.delete(self._key)
 
     async def _claim(self, *, holds: bool) -> None:
-        claim = {"run": self._run, "renewedAt": self._clock(), "holds": holds}
+        now = self._clock()
+        claim = {"run": self._run, "renewedAt": now, "holds": holds}
         await self._store.write(self._key, json.dumps(claim).encode())
+        self._renewed_at = now
 
     async def _other(self, *, before_claim: bool) -> str | None:
         """The run that has the lease instead of this one; stale claims are removed on the way."""

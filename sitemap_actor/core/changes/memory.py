@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitemap_actor.core.changes.codec import StateInvalidError
-from sitemap_actor.core.changes.facts import FULL_READING_EVERY, FileSeen, SiteFacts
+from sitemap_actor.core.changes.facts import FULL_READING_EVERY, FileSeen, SiteFacts, is_named
 from sitemap_actor.core.changes.journal import Journal, JournalBook, apply, blocks_of, sitemaps_of
 from sitemap_actor.core.changes.kinds import Terms
 from sitemap_actor.core.changes.observe import circumstances, files_seen, note_validators
@@ -49,6 +49,8 @@ class Session:
     answers: dict[str, tuple[str | None, str | None, str]] = field(default_factory=dict)
     keys: dict[SitemapReport, str] = field(default_factory=dict)
     seen: list[FileSeen] = field(default_factory=list)
+    journalled: bool = False
+    """A journal of this run stands in the store."""
     closing: bool = False
     """Nothing more is taken in."""
 
@@ -86,17 +88,19 @@ class Session:
         journal = Journal(
             run, place, offset, self.state.facts.generation, self.reading.site.key, plan.total, sitemaps_of(plan)
         )
+        self.journalled = True
         await self.book.write(journal, blocks_of(plan) if place is not None else ())
 
     async def prepare(self, saved: int, fingerprint: str) -> Prepared:
         """Move the state on by the first `saved` rows of the plan, and write it up to the flip."""
         facts = self.state.settle(saved, fingerprint)
-        return await self.vault.prepare(facts, self.state.blocks())
+        return await self.vault.prepare(facts, None if self.state.is_as_loaded() else self.state.blocks())
 
     async def flip(self, prepared: Prepared) -> None:
         """Make the prepared state the one that counts; the journal has done its duty."""
         await self.vault.flip(prepared)
-        await self.book.remove()
+        if self.journalled:
+            await self.book.remove()
 
 
 class MonitorMemory:
@@ -123,10 +127,11 @@ class MonitorMemory:
         vault = Vault(self._store, entry)
         book = JournalBook(self._store, vault.mark, entry)
         flags: set[str] = set()
-        state = await vault.open(self._make, journalled=await book.exists())
+        state = await vault.open(self._make, journal_base=await book.base())
         if vault.invalid is not None:
             flags.add(STATE_WAS_INVALID)
         state = await self._work_off(book, vault, state, flags)
+        reading.named_only = any(map(is_named, state.facts.sitemaps.values()))
         self.sessions[reading] = Session(reading, state, vault, book, flags)
 
     def validators(self, reading: SiteReading, file: SitemapReport) -> dict[str, str]:
@@ -172,10 +177,13 @@ class MonitorMemory:
             )
 
     def children(self, reading: SiteReading, file: SitemapReport) -> list[str]:
-        """The children that an unchanged index had when it was last read."""
+        """The children that an unchanged index had when it was last read. One that it had dropped by then still remembers it
+        as its namer, but is counted as missing.
+        """
         session = self.sessions[reading]
         key = session.key_of(file)
-        return [facts.url for facts in session.state.facts.sitemaps.values() if key in facts.named_by]
+        known = session.state.facts.sitemaps.values()
+        return [facts.url for facts in known if key in facts.named_by and not facts.missing]
 
     def read_whole(self, reading: SiteReading, file: SitemapReport, headers: Mapping[str, str]) -> None:
         """Keep the validators of a file that was read whole."""
@@ -202,6 +210,7 @@ class MonitorMemory:
             journal = await book.read()
             if journal is None:
                 return state
+            await vault.sweep(state.facts.generation)
             if vault.invalid is None and journal.base != state.facts.generation:
                 await book.remove()
                 return state
@@ -218,9 +227,11 @@ class MonitorMemory:
             prepared = await vault.prepare(facts, state.blocks())
             await vault.flip(prepared)
             state.close()
-            state = await vault.open(self._make, journalled=True)
+            state = await vault.open(self._make, journal_base=None)
         if saved is not None:
             flags.add(RECOVERED)
+        if vault.invalid is None:
+            await vault.clear()  # without the journal they would look like a lost head
         await book.remove()
         return state
 

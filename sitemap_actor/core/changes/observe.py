@@ -22,8 +22,8 @@ def files_seen(reading: SiteReading, site: SiteFacts, cut: set[str]) -> list[Fil
         if report is not None and canonical(report.url) != key and not (named_by or key in site.sitemaps):
             continue
         came = Came.LEFT_OUT if key in reading.left_out else _came(report)
-        if came is Came.WHOLE and key in cut:
-            came = Came.CUT
+        if came is Came.WHOLE and (key in cut or (report is not None and report.batches_out)):
+            came = Came.CUT  # also where the end of the run did not wait for its last batches
         if _is_no_file(came, report, named_by) and key not in site.sitemaps:
             continue
         rolling = report is not None and report.rolling

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sitemap_actor.core.changes.compare import JUDGED, Comparison
@@ -26,6 +27,17 @@ TYPES = {
     Kind.REMOVED: ChangeType.REMOVED,
     Kind.BASELINE: ChangeType.BASELINE,
 }
+_STATES = {
+    Kind.NEW: ACTIVE,
+    Kind.BASELINE: ACTIVE,
+    Kind.QUIET: ACTIVE,
+    Kind.SILENT_NEW: SILENT,
+    Kind.MODIFIED: ACTIVE,
+    Kind.STAMPED: ACTIVE,
+    Kind.GAINED: ACTIVE,
+    Kind.MIGRATED: ACTIVE,
+}
+"""The state of pages whose verdict moves their lastmod on."""
 _UNSETTLED = (*HELD_PAGES, Kind.PENDING, Kind.HELD_REMOVAL)
 _ORDER = " ORDER BY v.page LIMIT :limit"
 _COLUMNS = "p.key, x.url, x.lastmod, x.changefreq, x.priority, x.sitemap, x.extras, p.kept, p.first"
@@ -44,6 +56,9 @@ _NOT_CHANGED = (
     f" AND NOT EXISTS(SELECT 1 FROM unsaved u WHERE u.kind = {Kind.MODIFIED:d} AND u.page = n.page)"
     " ORDER BY n.page"
 )
+
+
+_iso = lru_cache(maxsize=1_024)(iso)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +173,10 @@ class Plan:
             "priority": priority,
             "sourceSitemap": source.url if source is not None else None,
             "site": self.site_key,
-            "fetchedAt": (source.fetched_at if source is not None and not removed else "") or iso(now),
+            "fetchedAt": (source.fetched_at if source is not None and not removed else "") or _iso(now),
             "changeType": TYPES[kind] if kind is not None else ChangeType.EXISTING,
             "previousLastmod": kept if kind is Kind.MODIFIED else None,
-            "firstSeenAt": iso(first if first is not None else now),
+            "firstSeenAt": _iso(first if first is not None else now),
         }
         if extras:
             row.update(json.loads(extras))
@@ -197,30 +212,30 @@ def _move_pages(comparison: Comparison) -> None:
     """Apply the verdicts: those with a row only where it was saved, the silent ones always."""
     db, now = comparison.db, int(comparison.terms.now)
     newest = (
-        "UPDATE page SET kept = n.lastmod, instant = iif(n.ord > {unreadable}, n.ord, NULL) FROM verdict v"
-        " JOIN now n ON n.page = v.page AND n.sitemap = v.sitemap WHERE v.kind = {kind:d} AND page.id = v.page"
-        " AND n.ord >= {unreadable}"
-        " AND (page.instant IS NULL OR n.ord > page.instant OR n.ord = {unreadable}){saved}"
+        f"iif(n.ord >= {UNREADABLE} AND (page.instant IS NULL OR n.ord > page.instant OR n.ord = {UNREADABLE}),"
+        " {listed}, page.{kept})"
+    )
+    update = (
+        f"UPDATE page SET kept = {newest.format(listed='n.lastmod', kept='kept')},"
+        f" instant = {newest.format(listed=f'iif(n.ord > {UNREADABLE}, n.ord, NULL)', kept='instant')},"
+        " state = ?, first = ifnull(page.first, ?)"
+        " FROM verdict v JOIN now n ON n.page = v.page AND n.sitemap = v.sitemap WHERE v.kind = ? AND page.id = v.page"
     )
     saved = " AND NOT EXISTS(SELECT 1 FROM unsaved u WHERE u.kind = v.kind AND u.page = v.page)"
-    entering = {Kind.NEW: ACTIVE, Kind.BASELINE: ACTIVE, Kind.QUIET: ACTIVE, Kind.SILENT_NEW: SILENT}
-    moving = (*entering, Kind.MODIFIED, Kind.STAMPED, Kind.GAINED, Kind.MIGRATED, Kind.SILENT_MOVED)
-    for kind in moving:
+    for kind, state in _STATES.items():
         if comparison.counts.get(kind):
-            db.execute(newest.format(unreadable=UNREADABLE, kind=kind, saved=saved if kind in ROWS else ""))
-    for kind, state in entering.items():
-        if comparison.counts.get(kind):
-            db.execute(
-                "UPDATE page SET state = ?, first = ifnull(page.first, ?) FROM verdict v WHERE v.kind = ?"
-                f" AND page.id = v.page{saved if kind in ROWS else ''}",
-                (state, now, kind),
-            )
+            db.execute(update + (saved if kind in ROWS else ""), (state, now, kind))
+    db.execute(  # a page that is remembered silently moves on, and stays what it is
+        update.replace("state = ?", "state = page.state"), (now, Kind.SILENT_MOVED)
+    )
     leaving = f"SELECT v.page FROM verdict v WHERE v.kind IN ({Kind.DROPPED:d}, {Kind.REMOVED:d}){saved}"
     db.execute(f"UPDATE page SET state = 0 WHERE id IN ({leaving})")
     db.execute(
         "UPDATE page SET missing = missing + 1 WHERE id IN"
         f" (SELECT page FROM verdict WHERE kind IN ({Kind.PENDING:d}, {Kind.AGED:d}))"
     )
+    # What aged out is not told of later either, when the sitemap rolls no more.
+    db.execute(f"UPDATE page SET quiet = 1 WHERE id IN (SELECT page FROM verdict WHERE kind = {Kind.AGED:d})")
 
 
 def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> SiteFacts:

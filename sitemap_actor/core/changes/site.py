@@ -135,6 +135,10 @@ class SiteState:
             raise ValueError("nothing was compared")
         return settle(self.plan, saved, fingerprint, capped=self.capped)
 
+    def is_as_loaded(self) -> bool:
+        """Whether, after `settle`, the pages to remember are those that were loaded."""
+        return self.snapshot.known > 0 and self.snapshot.is_as_loaded()
+
     def blocks(self) -> Iterator[Block]:
         """The pages to remember, after `settle`."""
         return self.snapshot.blocks()

@@ -1,18 +1,21 @@
 """One site's pages in a SQLite file while a run lasts: what is remembered of them, and what this run's files list.
 
 Strategy: everything that grows with the site is in the file, in tables that are written in batches; in memory stay the page
-cache and one byte per page. A page is found by the 64-bit hash of its canonical URL (SipHash under this process's own key:
-nobody can prepare collisions, and at a million pages an accidental one is a matter of 1 in 30 million runs). Page numbers
-follow the order in which pages were first listed, so rows and shards come out in the site's own order.
+cache, one byte a page, and the index of pages by hash (`index.py`). Page numbers follow the order in which pages were first
+listed, so rows and shards come out in the site's own order.
 
 The file belongs to one run and is thrown away: no journal, no syncing.
 """
 
-import json
+# ruff: noqa: S608 - the queries are put together from constants of this package; every value is bound
+
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from sitemap_actor.core.changes.index import PageIndex
+from sitemap_actor.core.changes.kinds import Kind
 
 CACHE_KIB = 24_576
 BLOCK = 1_000
@@ -39,7 +42,6 @@ MEMBER_COLUMNS = ("page", "sitemap", "url", "lastmod", "ord", "changefreq", "pri
 """`page` is the place of the page in its block; `url` None where the text listed is the canonical one."""
 
 _SCHEMA = """
-CREATE TABLE ident(hash INTEGER PRIMARY KEY, id INTEGER NOT NULL);
 CREATE TABLE page(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL, state INTEGER NOT NULL, first INTEGER, kept TEXT, instant REAL,
   missing INTEGER NOT NULL DEFAULT 0, unlisted INTEGER NOT NULL DEFAULT 0, quiet INTEGER NOT NULL DEFAULT 0,
@@ -59,14 +61,13 @@ _STAGE = (
     " ord=excluded.ord, changefreq=excluded.changefreq, priority=excluded.priority, extras=excluded.extras"
     " WHERE excluded.ord > ord"
 )
+_NOW_MEMBERS = "SELECT * FROM now WHERE page BETWEEN :a AND :b"
 _MEMBERS = (
-    "SELECT n.* FROM now n WHERE n.page BETWEEN :a AND :b UNION ALL"
-    " SELECT w.* FROM was w WHERE w.page BETWEEN :a AND :b"
+    _NOW_MEMBERS + " UNION ALL SELECT w.* FROM was w WHERE w.page BETWEEN :a AND :b"
     " AND NOT EXISTS(SELECT 1 FROM now n WHERE n.page = w.page AND n.sitemap = w.sitemap)"
     " AND (w.sitemap NOT IN (SELECT sitemap FROM settled) OR w.page IN (SELECT page FROM stale))"
     " ORDER BY 1, 2"
 )
-_FIND = "SELECT i.id FROM json_each(?) j LEFT JOIN ident i ON i.hash = j.value ORDER BY j.id"
 
 
 def orders(lastmods: Sequence[str | None], instants: Sequence[float | None], now: float) -> list[float]:
@@ -94,6 +95,8 @@ class Snapshot:
         """Distinct pages that this run's files list."""
         self.compared = False
         self._listed = bytearray(1)
+        self._index = PageIndex()
+        self._some_missing = False
 
     def close(self) -> None:
         """Let go of the file."""
@@ -107,7 +110,7 @@ class Snapshot:
             first = self.pages + 1
             count = len(block["key"])
             numbers = range(first, first + count)
-            self.db.executemany("INSERT INTO ident VALUES(?,?)", zip(map(hash, block["key"]), numbers, strict=True))
+            self._index.add(list(map(hash, block["key"])), numbers)
             columns = [block[name] for name in PAGE_COLUMNS]
             self.db.executemany(
                 "INSERT INTO page(id,key,state,first,kept,instant,missing,unlisted,quiet) VALUES(?,?,?,?,?,?,?,?,?)",
@@ -116,6 +119,7 @@ class Snapshot:
             places = [first + place for place in block["page"]]
             rest = [block[name] for name in MEMBER_COLUMNS[1:]]
             self.db.executemany("INSERT INTO was VALUES(?,?,?,?,?,?,?,?)", zip(places, *rest, strict=True))
+            self._some_missing = self._some_missing or any(block["missing"]) or any(block["unlisted"])
             self.pages += count
         self.known = self.pages
         self._listed = bytearray(self.pages + 1)
@@ -141,12 +145,12 @@ class Snapshot:
     def find(self, keys: Sequence[str]) -> list[int]:
         """The numbers of the pages, new ones entered."""
         hashes = list(map(hash, keys))
-        found = [row[0] for row in self.db.execute(_FIND, (json.dumps(hashes),))]
-        if None not in found:
+        found = self._index.find(hashes)
+        if 0 not in found:
             return found
         entered: dict[int, int] = {}
         rows = []
-        for place in [place for place, number in enumerate(found) if number is None]:
+        for place in [place for place, number in enumerate(found) if not number]:
             digest = hashes[place]
             if digest not in entered:
                 self.pages += 1
@@ -154,7 +158,7 @@ class Snapshot:
                 rows.append((self.pages, keys[place]))
             found[place] = entered[digest]
         self.db.executemany("INSERT INTO page(id,key,state) VALUES(?,?,0)", rows)
-        self.db.executemany("INSERT INTO ident VALUES(?,?)", entered.items())
+        self._index.add(list(entered), entered.values())
         self._listed.extend(bytes(self.pages + 1 - len(self._listed)))
         return found
 
@@ -205,7 +209,7 @@ class Snapshot:
         A membership from before stays where its sitemap was not read whole in this run (`settled` holds the others), and
         where the page is missing from all of its sitemaps (`stale`), so that it is known where it stood.
         """
-        last = 0
+        members, last = self._members_query(), 0
         while True:
             pages = self.db.execute(
                 "SELECT id,key,state,first,kept,instant,missing,unlisted,quiet,why IS NOT NULL FROM page"
@@ -215,8 +219,36 @@ class Snapshot:
             if not pages:
                 return
             last = pages[-1][0]
-            rows = self.db.execute(_MEMBERS, {"a": pages[0][0], "b": last}).fetchall()
+            rows = self.db.execute(members, {"a": pages[0][0], "b": last}).fetchall()
             yield self._block(pages, rows)
+
+    def _members_query(self) -> str:
+        """Mostly every sitemap was read whole and no page is missing; then what was listed before says nothing more."""
+        kept = self.db.execute(
+            "SELECT EXISTS(SELECT 1 FROM stale) OR EXISTS"
+            "(SELECT 1 FROM was WHERE sitemap NOT IN (SELECT sitemap FROM settled))"
+        ).fetchone()[0]
+        return _MEMBERS if kept or not self.compared else _NOW_MEMBERS + " ORDER BY page, sitemap"
+
+    def is_as_loaded(self) -> bool:
+        """Whether what is to be remembered is what was loaded, page by page: the comparison found nothing, and this run
+        lists what the last one did.
+        """
+        if self.pages > self.known or self._some_missing:
+            return False
+        listings = (
+            "SELECT 1 FROM now n LEFT JOIN was w ON w.page = n.page AND w.sitemap = n.sitemap WHERE w.ord IS NOT n.ord"
+            " OR w.lastmod IS NOT n.lastmod OR w.url IS NOT n.url OR w.changefreq IS NOT n.changefreq"
+            " OR w.priority IS NOT n.priority OR w.extras IS NOT n.extras"
+        )
+        differences = (
+            f"SELECT 1 FROM verdict WHERE kind <> {Kind.SILENT:d}",
+            "SELECT 1 FROM absent",
+            "SELECT 1 FROM page WHERE quiet <> (why IS NOT NULL)",
+            "SELECT 1 WHERE (SELECT count(*) FROM was) <> (SELECT count(*) FROM now)",
+            listings,
+        )
+        return all(self.db.execute(query + " LIMIT 1").fetchone() is None for query in differences)
 
     def _block(self, pages: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> Block:
         numbers, *columns = map(list, zip(*pages, strict=True))

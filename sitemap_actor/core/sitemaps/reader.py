@@ -71,6 +71,8 @@ class SitemapReader:
                 self._sink.clear()
         rest = self._take(last=True)
         self.outcome = self._conclude(cut, detail)
+        if isinstance(body, XmlReader):
+            body.release()
         return [] if self.outcome.status == "failed" else rest
 
     def read(self, file: IO[bytes], *, cut: SkipReason | None = None, detail: str | None = None) -> Iterator[Entries]:

@@ -1,11 +1,14 @@
 """Fuzz the reading of robots.txt: any bytes give rules or Unreadable, in bounded time, and all ways of asking agree.
 
-Run: python fuzz/fuzz_robots.py -max_len=4096 -max_total_time=600 [corpus folder, such as tests/corpus/robots-real]
+Run by `make fuzz`.
 """
 
 import sys
+from pathlib import Path
 
 import atheris
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 with atheris.instrument_imports():
     from sitemap_actor.core.doors import door, is_html
