@@ -1,7 +1,7 @@
 """Delivery: what is left of a batch is saved, and charged where that applies. The only place that knows money.
 
 Without a sink the rows leave by Scrapy's feeds, so a batch is counted and passed on. With one, rows are buffered and saved
-up to 1,000 a call, or after 2 s; a row counts as saved when the sink says so. `maxUrls` counts what is buffered too, so it
+up to 1,000 a call (4,000 in a large run), or after 2 s; a row counts as saved when the sink says so. `maxUrls` counts what is buffered too, so it
 is never exceeded. Where the sink saves fewer rows than it was given, the spending limit is reached: nothing is saved after.
 """
 
@@ -159,7 +159,7 @@ class DeliverPipeline:
         self._buffer += parts if size > BATCH_SIZE else [batch]
         self._buffered += size
         self._run.rows_given += size
-        if self._buffered >= MAX_CALL_ROWS:
+        if self._buffered >= self._call_rows():
             await self._deliver_some()
         elif self._flusher is None or self._flusher.done():
             self._flusher = asyncio.create_task(self._flush_later())
@@ -213,9 +213,13 @@ class DeliverPipeline:
             run.stop(StopReason.SPENDING_LIMIT)
 
     def _in_one_call(self) -> int:
-        """How many of the buffered batches make up to 1,000 rows; the first one in any case."""
-        sizes = accumulate(map(len, self._buffer))
-        return max(1, sum(1 for _ in takewhile(lambda size: size <= MAX_CALL_ROWS, sizes)))
+        """How many of the buffered batches make one call; the first one in any case."""
+        most = self._call_rows()
+        return max(1, sum(1 for _ in takewhile(lambda size: size <= most, accumulate(map(len, self._buffer)))))
+
+    def _call_rows(self) -> int:
+        """How many rows to save in one call: first rows are seen soon, and of very many, fewer calls cost less."""
+        return min(max(BATCH_SIZE, self._run.rows_settled // 4), MAX_CALL_ROWS)
 
     def _take(self, count: int) -> list[Batch]:
         """Take batches out of the buffer."""
