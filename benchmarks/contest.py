@@ -33,7 +33,9 @@ class Contest:
     def open(self, *, platform: bool = True) -> Iterator["Contest"]:
         """Generate what is missing, and have the servers running."""
         self.out.mkdir(parents=True, exist_ok=True)
-        workloads.generate(self.data, first_port=self.first_port, size=self.size)
+        # In a process of its own: this one has to stay small, for a child's peak cannot be below its parent's.
+        make = [sys.executable, "-m", "benchmarks.workloads", str(self.data), str(self.first_port), str(self.size)]
+        subprocess.run(make, cwd=ROOT, env=environment(), check=True)
         web = _server("benchmarks.web", str(self.data), str(self.first_port), str(SECONDS))
         try:
             if platform:
@@ -95,7 +97,6 @@ class Contest:
 
     def agreement(self, name: str, letter: str) -> tuple[int, int]:
         """How many of the workload's URLs are missing from a contender's rows, and how many it gave too many."""
-        # In a process of its own: this one has to stay small, for a child's peak cannot be below its parent's.
         path = self.out / "actor.urls" if name == "actor" else self.rows(name)
         command = [sys.executable, "-m", "benchmarks.agreement", str(self.data), letter, str(path)]
         told = run(command, cwd=ROOT, env=environment()).said

@@ -55,7 +55,7 @@ TOOLS = (
     Tool("advertools_df", ("advertools==0.18.0",)),
     Tool("crawlee_parse", _CRAWLEE),
     Tool("crawlee_loader", _CRAWLEE, letters="a", once="a", without="lastmod"),
-    Tool("trafilatura_search", ("trafilatura==2.3.1",), without="lastmod"),
+    Tool("trafilatura_search", ("trafilatura==2.3.1", "lxml_html_clean"), without="lastmod"),
     Tool("npm_crawlee"),
     Tool("npm_sitemap"),
     Tool("npm_sitemapper"),

@@ -4,10 +4,13 @@ a  urlset, 50,000 URLs with lastmod, changefreq and priority      d  the same wi
 b  a, gzipped                                                     e  50,000 lines of text
 c  an index of ten gzipped urlsets, 500,000 URLs                  n  a without lastmod          h  a with half of them
 z  no sitemap at all: what a run costs that finds nothing
+
+`python -m benchmarks.workloads ROOT FIRST_PORT SIZE` writes them.
 """
 
 import gzip
 import random
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -181,3 +184,7 @@ def listed_urls(root: Path, letter: str) -> Iterator[str]:
         elif "<urlset" in text[:500]:
             for piece in text.split("<loc>")[1:]:
                 yield piece[: piece.index("</loc>")].replace("&amp;", "&")
+
+
+if __name__ == "__main__":
+    generate(Path(sys.argv[1]), first_port=int(sys.argv[2]), size=int(sys.argv[3]))
