@@ -57,10 +57,10 @@ def json_array(rows: Sequence[Row], *, ascii_only: bool = False) -> str:
     texts = []
     for part in rows.parts:
         if isinstance(part, UrlBatch):
-            texts.append(json_rows(part, end=",", ascii_only=ascii_only)[:-1])
+            texts.append(json_rows(part, end=", ", ascii_only=ascii_only)[:-2])
         else:
             texts.append(json.dumps(part.changes, ensure_ascii=ascii_only)[1:-1])
-    return f"[{','.join(filter(None, texts))}]"
+    return f"[{', '.join(filter(None, texts))}]"
 
 
 def _is_plain(column: list[Any], *, ascii_only: bool) -> bool:
