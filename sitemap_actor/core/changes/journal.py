@@ -83,9 +83,13 @@ class JournalBook:
             journal.shards.append((key, codec.digest_of(body)))
         await self.store.write(self.key, _packed(journal, self.entry))
 
-    async def exists(self) -> bool:
-        """Whether there is a journal, readable or not."""
-        return await self.store.read(self.key) is not None
+    async def base(self) -> int | None:
+        """The generation that the journal goes on from; None where there is no journal, -1 where it cannot be read."""
+        try:
+            journal = await self.read()
+        except StateInvalidError:
+            return -1
+        return journal.base if journal is not None else None
 
     async def read(self) -> Journal | None:
         """The journal, None where there is none. Raises StateInvalidError where it cannot be read."""

@@ -49,6 +49,8 @@ class Session:
     answers: dict[str, tuple[str | None, str | None, str]] = field(default_factory=dict)
     keys: dict[SitemapReport, str] = field(default_factory=dict)
     seen: list[FileSeen] = field(default_factory=list)
+    journalled: bool = False
+    """A journal of this run stands in the store."""
     closing: bool = False
     """Nothing more is taken in."""
 
@@ -86,6 +88,7 @@ class Session:
         journal = Journal(
             run, place, offset, self.state.facts.generation, self.reading.site.key, plan.total, sitemaps_of(plan)
         )
+        self.journalled = True
         await self.book.write(journal, blocks_of(plan) if place is not None else ())
 
     async def prepare(self, saved: int, fingerprint: str) -> Prepared:
@@ -96,7 +99,8 @@ class Session:
     async def flip(self, prepared: Prepared) -> None:
         """Make the prepared state the one that counts; the journal has done its duty."""
         await self.vault.flip(prepared)
-        await self.book.remove()
+        if self.journalled:
+            await self.book.remove()
 
 
 class MonitorMemory:
@@ -123,7 +127,7 @@ class MonitorMemory:
         vault = Vault(self._store, entry)
         book = JournalBook(self._store, vault.mark, entry)
         flags: set[str] = set()
-        state = await vault.open(self._make, journalled=await book.exists())
+        state = await vault.open(self._make, journal_base=await book.base())
         if vault.invalid is not None:
             flags.add(STATE_WAS_INVALID)
         state = await self._work_off(book, vault, state, flags)
@@ -206,6 +210,7 @@ class MonitorMemory:
             journal = await book.read()
             if journal is None:
                 return state
+            await vault.sweep(state.facts.generation)
             if vault.invalid is None and journal.base != state.facts.generation:
                 await book.remove()
                 return state
@@ -222,7 +227,7 @@ class MonitorMemory:
             prepared = await vault.prepare(facts, state.blocks())
             await vault.flip(prepared)
             state.close()
-            state = await vault.open(self._make, journalled=True)
+            state = await vault.open(self._make, journal_base=None)
         if saved is not None:
             flags.add(RECOVERED)
         if vault.invalid is None:

@@ -49,15 +49,16 @@ class Vault:
     def _shard_key(self, generation: int, number: int) -> str:
         return f"{self.mark}-g{generation:08}-{number:05}"
 
-    async def open(self, make: Callable[[SiteFacts], SiteState], *, journalled: bool) -> SiteState:
+    async def open(self, make: Callable[[SiteFacts], SiteState], *, journal_base: int | None) -> SiteState:
         """The site as it is remembered; a new one where nothing is. `make` gives the empty state of a run for its facts.
 
-        `journalled`: a journal stands there, so shards without a head are what a crash left, and not a lost head.
+        `journal_base`: the generation that a journal found there goes on from, None where there is none. With 0, shards
+        without a head are what a crash of the first run left; otherwise the head is lost.
         """
         body = await self.store.read(self.head_key)
         try:
             if body is None:
-                return await self._first(make, journalled=journalled)
+                return await self._first(make, journal_base)
             head = codec.read_head(body, self.entry)
             return await self._load(head, make)
         except StateInvalidError as error:
@@ -66,9 +67,9 @@ class Vault:
             await self.store.write(f"{self.mark}-aside-{codec.digest_of(body)[:16]}", body)
         return make(SiteFacts(self.entry, await self._last_generation(), quiet=True))
 
-    async def _first(self, make: Callable[[SiteFacts], SiteState], *, journalled: bool) -> SiteState:
-        generation = await self._last_generation()
-        if generation and not journalled:
+    async def _first(self, make: Callable[[SiteFacts], SiteState], journal_base: int | None) -> SiteState:
+        lost = bool(journal_base) or (journal_base is None and await self._last_generation() > 0)
+        if lost:
             raise StateInvalidError("its head record is missing")
         return make(SiteFacts(self.entry))
 
@@ -93,8 +94,16 @@ class Vault:
 
     async def _last_generation(self) -> int:
         """The highest generation that any shard is of; 0 where there is none."""
-        keys = await self.store.keys(f"{self.mark}-g")
-        return max((int(key.removeprefix(f"{self.mark}-g")[:8]) for key in keys), default=0)
+        return max((self._generation(key) for key in await self.store.keys(f"{self.mark}-g")), default=0)
+
+    def _generation(self, key: str) -> int:
+        return int(key.removeprefix(f"{self.mark}-g")[:8])
+
+    async def sweep(self, generation: int) -> None:
+        """Delete shards that a crashed run left of a generation after the one that counts."""
+        for key in await self.store.keys(f"{self.mark}-g"):
+            if self._generation(key) > generation:
+                await self.store.delete(key)
 
     async def clear(self) -> None:
         """Delete the shards that a first run left without ever writing a head."""
@@ -116,6 +125,8 @@ class Vault:
     async def flip(self, prepared: Prepared) -> None:
         """Make the prepared generation the one that counts, and let the one before go."""
         await self.store.write(self.head_key, prepared.head)
+        if prepared.shards is self._old:
+            return
         left_over = await self.store.keys(f"{self.mark}-g{prepared.generation:08}-")
         old = {key for key, _digest in self._old}
         for key in old.union(left_over).difference(key for key, _digest in prepared.shards):
