@@ -105,7 +105,9 @@ class Contest:
 
     def _begin(self, given: dict[str, Any]) -> dict[str, Any]:
         platform = self._platform
-        assert platform is not None and platform.stdin is not None and platform.stdout is not None
+        assert platform is not None
+        assert platform.stdin is not None
+        assert platform.stdout is not None
         platform.stdin.write(json.dumps(given) + "\n")
         platform.stdin.flush()
         told: dict[str, Any] = json.loads(platform.stdout.readline())

@@ -1,4 +1,5 @@
-"""Where the CPU of a crawl goes: `python -m benchmarks.stages OUT crawl sitemap ...` is `scrapy` with a clock in each stage.
+"""Where the CPU of a run goes: `python -m benchmarks.stages OUT crawl sitemap ...` is `scrapy` with a clock in each stage,
+`python -m benchmarks.stages OUT actor` the Actor.
 
 The stages work on batches of up to 1,000 URLs, so that a clock around each call costs nothing. The table goes to OUT as JSON:
 seconds of this thread by stage, the stages inside another one taken out of it.
@@ -7,6 +8,7 @@ seconds of this thread by stage, the stages inside another one taken out of it.
 import functools
 import gc
 import json
+import runpy
 import sys
 import time
 from collections import Counter
@@ -112,17 +114,36 @@ STAGES = [
 ]
 
 
+def time_the_sink() -> None:
+    """The Actor's own stages, which plain Scrapy does not import."""
+    from apify_client.http_compressors import BrotliHttpCompressor
+
+    from sitemap_actor.actor import dataset, house, sink, till
+
+    timed(sink.PlatformSink, "deliver", "sink")
+    timed(dataset.PlatformDataset, "push", "push")
+    timed(till.PlatformTill, "settle", "charge")
+    timed(house.House, "save_state", "ledger")
+    timed(BrotliHttpCompressor, "compress", "compress")
+
+
 def main() -> None:
     out = sys.argv[1]
     for owner, name, stage in STAGES:
         timed(owner, name, stage)
+    if sys.argv[2] == "actor":
+        time_the_sink()
     started = time.process_time()
     watch_collector()
     try:
-        execute(["scrapy", *sys.argv[2:]])
+        if sys.argv[2] == "actor":
+            runpy.run_module("benchmarks.actor", run_name="__main__")
+        else:
+            execute(["scrapy", *sys.argv[2:]])
     finally:
         total = time.process_time()
         SPENT["start-up"] = started
+        SPENT["other threads"] = total - time.thread_time()
         SPENT["the rest"] = total - sum(SPENT.values())
         with open(out, "w") as file:
             json.dump({"seconds": dict(SPENT), "longest": LONGEST}, file)

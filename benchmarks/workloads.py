@@ -33,27 +33,7 @@ _EXTENSIONS = (
 )
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _FREQUENCIES = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
-_WORDS = tuple(
-    [
-        "amber",
-        "basil",
-        "cedar",
-        "dune",
-        "elm",
-        "fern",
-        "grove",
-        "heath",
-        "iris",
-        "juniper",
-        "kelp",
-        "larch",
-        "moss",
-        "nettle",
-        "olive",
-        "pine",
-        "reed",
-    ]
-)
+_WORDS = ("amber", "basil", "cedar", "dune", "elm", "fern", "grove", "heath", "iris", "kelp", "larch", "moss", "pine")
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
 """Stock Scrapy: SitemapSpider whose sitemap_filter() writes the rows itself: no items, no pipelines, nothing checked."""
 
 import json
+from typing import TextIO
 
 from common import OUT, ROBOTS, begin, end
 from scrapy.crawler import CrawlerProcess
 from scrapy.spiders import SitemapSpider
 
-rows = open(OUT, "w")
 counted = [0, 0]
 
 
 class Filter(SitemapSpider):
     name = "filter"
     sitemap_urls = (ROBOTS,)
+    rows: TextIO
 
     def sitemap_filter(self, entries):  # type: ignore[no-untyped-def]
         if entries.type == "sitemapindex":
@@ -20,7 +21,7 @@ class Filter(SitemapSpider):
             return
         for entry in entries:
             lastmod = entry.get("lastmod")
-            rows.write(json.dumps({"url": entry["loc"], "lastmod": lastmod}) + "\n")
+            self.rows.write(json.dumps({"url": entry["loc"], "lastmod": lastmod}) + "\n")
             counted[0] += 1
             counted[1] += lastmod is not None
 
@@ -35,7 +36,7 @@ process = CrawlerProcess(
         "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
     }
 )
-process.crawl(Filter)
-process.start()
-rows.close()
+with open(OUT, "w") as Filter.rows:
+    process.crawl(Filter)
+    process.start()
 end(*counted)

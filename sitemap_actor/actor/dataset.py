@@ -7,8 +7,8 @@ schema, their size) is narrowed down to those; they are handed back as refused, 
 """
 
 import asyncio
-import json
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -20,6 +20,8 @@ from apify_client.errors import ApifyApiError
 
 from sitemap_actor.actor.house import TRIES, House, PlatformError, in_words, is_passing, patiently, pause_before
 from sitemap_actor.core.report import Row
+from sitemap_actor.core.row_json import json_array
+from sitemap_actor.core.rows import Event, count_events
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +35,15 @@ UNSURE_PAUSES_SECS = (0.0, 0.5, 1.5, 3.0)
 class Receipt:
     """What became of pushed rows; filled while pushing, so that it is true after an error too."""
 
-    saved: list[Row] = field(default_factory=list)
+    saved: int = 0
+    events: Counter[Event] = field(default_factory=Counter)
+    """The events of the rows saved."""
     refused: list[tuple[Row, str]] = field(default_factory=list)
+
+    def note(self, rows: Sequence[Row]) -> None:
+        """Rows were saved."""
+        self.saved += len(rows)
+        self.events += count_events(rows)
 
 
 class RowStore(Protocol):
@@ -49,12 +58,12 @@ class RowStore(Protocol):
 
 def _encoded(rows: Sequence[Row]) -> str:
     """The rows as JSON that UTF-8 can carry."""
-    body = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    body = json_array(rows)
     if not body.isascii():
         try:
             body.encode()
         except UnicodeEncodeError:
-            return json.dumps(rows, separators=(",", ":"))
+            return json_array(rows, ascii_only=True)
     return body
 
 
@@ -136,7 +145,7 @@ class PlatformDataset:
 
     def _note(self, receipt: Receipt, rows: Sequence[Row]) -> None:
         self._count += len(rows)
-        receipt.saved += rows
+        receipt.note(rows)
 
     async def _not_arrived(self, rows: Sequence[Row], *, surely_none: bool) -> Sequence[Row]:
         """Those of the pushed rows that are not in the dataset."""
@@ -192,4 +201,4 @@ class LocalDataset:
         """See `RowStore`."""
         assert self._dataset is not None  # noqa: S101 - rows_before comes first
         await self._dataset.push_data(list(rows))
-        receipt.saved += rows
+        receipt.note(rows)

@@ -20,17 +20,10 @@ from sitemap_actor.actor.house import TRIES, House, PlatformError, house, pause_
 from sitemap_actor.actor.till import NoTill, PlatformTill, Till, local_till, platform_till
 from sitemap_actor.core.errors import DeliveryError
 from sitemap_actor.core.report import Row
-from sitemap_actor.core.rows import Event, event_of
+from sitemap_actor.core.rows import Event, events_of
 from sitemap_actor.core.urls import canonical
 
 logger = logging.getLogger(__name__)
-
-
-def _events(rows: Sequence[Row]) -> list[Event]:
-    """The event of each row; most batches hold no change at all."""
-    if any("changeType" in row for row in rows):
-        return [event_of(row) for row in rows]
-    return [Event.URL] * len(rows)
 
 
 class Before:
@@ -50,7 +43,7 @@ class Before:
     def add(self, rows: Sequence[Row]) -> None:
         """Note saved rows; `seal` comes after the last."""
         self._digests.extend(self._digest(row["site"], canonical(row["url"])) for row in rows)
-        self.events.update(_events(rows))
+        self.events.update(events_of(rows))
 
     def seal(self) -> None:
         """Get ready for questions."""
@@ -85,7 +78,7 @@ class _Sink:
     async def deliver(self, rows: Sequence[Row]) -> int:
         """See `Sink`."""
         async with self._lock:
-            fit = self._till.fitting(_events(rows))
+            fit = self._till.fitting(events_of(rows))
             broken = await self._save_and_charge(rows[:fit])
             if broken is not None:
                 raise broken
@@ -98,17 +91,17 @@ class _Sink:
             if rows:
                 await self._rows.push(rows, receipt)
         except PlatformError as error:
-            broken = DeliveryError(len(receipt.saved) + len(receipt.refused), str(error))
+            broken = DeliveryError(receipt.saved + len(receipt.refused), str(error))
             broken.__cause__ = error
         finally:
-            self._till.owe(Counter(_events(receipt.saved)))
+            self._till.owe(receipt.events)
             self._refused += receipt.refused
         try:
             await self._till.settle()
         except PlatformError as error:
             broken = broken or DeliveryError(len(rows), str(error))
             broken.__cause__ = broken.__cause__ or error
-        await self._note(len(receipt.saved))
+        await self._note(receipt.saved)
         return broken
 
     async def _note(self, saved: int) -> None:

@@ -83,6 +83,8 @@ class SiteReading:
     robots_read: bool = False
     """Its robots.txt was read, and `start` was called."""
     abandoned: bool = False
+    named_only: bool = False
+    """Sitemaps that are named were read before: where they fail today, that is a failure and no reason to guess."""
     _seen: dict[str, SitemapReport | None] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
     _guesses: list[str] = field(default_factory=list)
@@ -169,6 +171,8 @@ class SiteReading:
     def _next_guess(self) -> list[SitemapReport]:
         """The next common path, while robots.txt named nothing that could be read and no path worked yet."""
         self._guess = None
+        if self.named_only and self._named:
+            return []
         if self.capped or self.skipped_for or any(self._is_read(key) for key in self._named):
             return []
         while self._guesses:

@@ -5,12 +5,13 @@ nearly every one. The text is what `json.dumps` makes of the rows' dicts, charac
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
-from sitemap_actor.core.rows import UrlBatch
+from sitemap_actor.core.report import Row
+from sitemap_actor.core.rows import Rows, UrlBatch
 
 # Bytes that stand in a JSON string as they are; with `ascii_only`, others are escaped as well.
 _AS_THEY_ARE = bytes(code for code in range(0x20, 0x100) if code not in b'"\\')
@@ -49,11 +50,28 @@ def json_rows(batch: UrlBatch, *, end: str, ascii_only: bool = False) -> str:
     return "".join(chain.from_iterable(zip(*pieces, strict=False))) if batch.urls else ""
 
 
+def json_array(rows: Sequence[Row], *, ascii_only: bool = False) -> str:
+    """Rows as one JSON array."""
+    if not isinstance(rows, Rows):
+        return json.dumps(rows, ensure_ascii=ascii_only)
+    texts = []
+    for part in rows.parts:
+        if isinstance(part, UrlBatch):
+            texts.append(json_rows(part, end=",", ascii_only=ascii_only)[:-1])
+        else:
+            texts.append(json.dumps(part.changes, ensure_ascii=ascii_only)[1:-1])
+    return f"[{','.join(filter(None, texts))}]"
+
+
 def _is_plain(column: list[Any], *, ascii_only: bool) -> bool:
     """Whether every place of a column holds a text that stands in a JSON string as it is."""
     if None in column:
         return False
-    return not "".join(column).encode().translate(None, _ASCII_AS_IT_IS if ascii_only else _AS_THEY_ARE)
+    return (
+        not "".join(column)
+        .encode("utf-8", "surrogatepass")
+        .translate(None, _ASCII_AS_IT_IS if ascii_only else _AS_THEY_ARE)
+    )
 
 
 def _ends(literal: str, extras: Iterable[dict[str, Any] | None], end: str, *, ascii_only: bool) -> Iterator[str]:

@@ -4,11 +4,12 @@ A sitemap lists up to 50,000 pages, so a page is never an object of its own on t
 them as parallel columns, the stages filter columns, and only the last step (a feed, the dataset) makes a row of each.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import compress, repeat
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import ChangeType, SkipReason
@@ -106,6 +107,12 @@ class UrlBatch:
         if size < len(self.urls):
             self.keep([True] * size + [False] * (len(self.urls) - size))
 
+    def part(self, start: int, stop: int) -> "UrlBatch":
+        """The pages from `start` up to `stop` as a batch of their own."""
+        part = replace(self, silent=self.silent and list(self.silent))
+        part.keep([start <= place < stop for place in range(len(self.urls))])
+        return part
+
     def rows(self) -> Iterator[Row]:
         """The pages as rows, extract mode's fields first and then the extensions asked for."""
         extras = self.extras if self.extras is not None else repeat(None)
@@ -141,9 +148,88 @@ class ChangeBatch:
         """Keep the first `size` rows only."""
         del self.changes[size:]
 
+    def drop(self, indices: Iterable[int]) -> None:
+        """Take the rows at `indices` out."""
+        out = set(indices)
+        self.changes = [row for place, row in enumerate(self.changes) if place not in out]
+
+    def part(self, start: int, stop: int) -> "ChangeBatch":
+        """The rows from `start` up to `stop` as a batch of their own."""
+        return ChangeBatch(self.reading, self.changes[start:stop])
+
     def rows(self) -> Iterator[Row]:
         """The rows, complete."""
         return iter(self.changes)
 
 
 Batch: TypeAlias = UrlBatch | ChangeBatch
+
+
+class Rows(Sequence[Row]):
+    """The rows of some batches, in order, on their way to a sink. A row becomes a dict only where one is asked for by its
+    place, and is the same one every time; who takes them as they are (`parts`, `events_of`) spares the dicts.
+    """
+
+    def __init__(self, parts: Sequence[Batch]) -> None:
+        self.parts = parts
+        self._made: list[Row] | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows())
+
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, key: int | slice) -> Row | Sequence[Row]:
+        if isinstance(key, slice) and key.indices(len(self)) == (0, len(self), 1):
+            return self
+        return self._rows()[key]
+
+    def first(self, count: int) -> tuple[list[Batch], list[Batch]]:
+        """The first `count` rows, and the rest, as batches."""
+        before: list[Batch] = []
+        after: list[Batch] = []
+        for part in self.parts:
+            if count >= len(part):
+                before.append(part)
+            elif count <= 0:
+                after.append(part)
+            else:
+                before.append(part.part(0, count))
+                after.append(part.part(count, len(part)))
+            count -= len(part)
+        return before, after
+
+    def _rows(self) -> list[Row]:
+        if self._made is None:
+            self._made = [row for part in self.parts for row in part.rows()]
+        return self._made
+
+
+def count_events(rows: Sequence[Row]) -> Counter[Event]:
+    """How many of the rows are charged as which event."""
+    if not isinstance(rows, Rows):
+        return Counter(events_of(rows))
+    counts: Counter[Event] = Counter()
+    for part in rows.parts:
+        if isinstance(part, UrlBatch):
+            counts[Event.URL] += len(part)
+        else:
+            counts.update(map(event_of, part.changes))
+    return counts
+
+
+def events_of(rows: Sequence[Row]) -> list[Event]:
+    """The events of rows, in order."""
+    if not isinstance(rows, Rows):  # most of these hold no change at all
+        return list(map(event_of, rows)) if any("changeType" in row for row in rows) else [Event.URL] * len(rows)
+    events: list[Event] = []
+    for part in rows.parts:
+        events += [Event.URL] * len(part) if isinstance(part, UrlBatch) else map(event_of, part.changes)
+    return events

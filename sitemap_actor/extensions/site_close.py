@@ -134,12 +134,16 @@ class SiteCloseExtension:
     async def _close(self, reading: SiteReading) -> None:
         async with self._closing:
             session = self._memory.sessions.get(reading)
+            saved_before = self._run.report.counts.saved
             try:
                 if session is not None and reading.skipped_for is None:
                     await self._close_session(session)
             except Exception as error:
                 logger.exception("Comparing %s with what is remembered failed", reading.site.entry)
                 self._run.fail(f"{reading.site.entry} could not be compared: {type(error).__name__}: {error}")
+                if session is not None and not reading.report.summary:
+                    saved = self._run.report.counts.saved - saved_before
+                    self._run.report.counts.deferred += session.state.snapshot.listed_count - saved
             finally:
                 if session is not None:
                     session.closing = True
@@ -169,9 +173,8 @@ class SiteCloseExtension:
         elif saved_before is not None:
             plan.set_aside(lambda key: saved_before(reading.site.key, key))
         counts = self._run.report.counts
-        if (
-            plan.total or not session.state.facts.generation
-        ):  # of a first run it tells that shards without a head are its
+        first_run = not session.state.facts.generation  # the journal tells whose the shards without a head are
+        if plan.total or first_run:
             await session.write_journal(plan, counts.saved + counts.removed)
         saved = await self._deliver(session, plan)
         self._quota -= min(saved.rows, sum(plan.planned[kind] for kind in CHANGES))

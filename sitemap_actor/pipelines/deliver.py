@@ -10,8 +10,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import repeat
+from itertools import accumulate, islice, repeat, takewhile
 from typing import Self
 
 from scrapy.crawler import Crawler
@@ -20,32 +19,22 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from sitemap_actor.core.errors import DeliveryError
 from sitemap_actor.core.ports import Sink
-from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import ChangeType
-from sitemap_actor.core.report import Row, SitemapReport, StopReason
-from sitemap_actor.core.rows import BATCH_SIZE, Batch, ChangeBatch, UrlBatch
+from sitemap_actor.core.report import StopReason
+from sitemap_actor.core.rows import BATCH_SIZE, Batch, ChangeBatch, Rows, UrlBatch
 from sitemap_actor.core.urls import canonical
 from sitemap_actor.run import Run, run_of
 
 logger = logging.getLogger(__name__)
 
 MAX_WAIT_SECS = 2.0
-MAX_BUFFERED_ROWS = 4 * BATCH_SIZE
+MAX_BUFFERED_ROWS = 8 * BATCH_SIZE
+MAX_CALL_ROWS = 4 * BATCH_SIZE
 MAX_REFUSED_SAMPLES = 100
 _CHANGES = frozenset({ChangeType.NEW, ChangeType.REMOVED, ChangeType.MODIFIED})
 
 _query = re.compile(r"[?#]")
 _segments = re.compile(r"^https?://[^/?#\n]*(/[^/?#\n]*)?", re.IGNORECASE | re.MULTILINE).findall
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """A row on its way to the sink, with what its saving is noted in."""
-
-    row: Row
-    reading: SiteReading
-    file: SitemapReport | None
-    instant: float | None
 
 
 class DeliverPipeline:
@@ -55,7 +44,8 @@ class DeliverPipeline:
         self._run = run
         self._sink = sink
         self._left = run.job.row_cap
-        self._buffer: list[_Waiting] = []
+        self._buffer: list[Batch] = []
+        self._buffered = 0
         self._full = False
         self._refused: list[dict[str, str]] = []
         self._lock = asyncio.Lock()
@@ -164,13 +154,16 @@ class DeliverPipeline:
 
     async def _put(self, batch: Batch) -> None:
         """Buffer the batch's rows; wait only while the buffer is full."""
-        self._buffer += _waiting(batch)
-        self._run.rows_given += len(batch)
-        if len(self._buffer) >= BATCH_SIZE:
+        size = len(batch)
+        parts = [batch.part(start, start + BATCH_SIZE) for start in range(0, size, BATCH_SIZE)]
+        self._buffer += parts if size > BATCH_SIZE else [batch]
+        self._buffered += size
+        self._run.rows_given += size
+        if self._buffered >= MAX_CALL_ROWS:
             await self._deliver_some()
         elif self._flusher is None or self._flusher.done():
             self._flusher = asyncio.create_task(self._flush_later())
-        while len(self._buffer) >= MAX_BUFFERED_ROWS:
+        while self._buffered >= MAX_BUFFERED_ROWS:
             await self._deliver_some()
 
     async def _flush_later(self) -> None:
@@ -184,119 +177,121 @@ class DeliverPipeline:
     async def _deliver_some(self) -> None:
         """Give the sink one call's worth of rows."""
         async with self._lock:
-            waiting = self._buffer[:BATCH_SIZE]
-            if not waiting:
-                return
             if self._full:
-                self._leave_out(self._buffer)
-                self._buffer.clear()
+                self._leave_out(self._take(len(self._buffer)))
+            if not self._buffer:
                 return
             assert self._sink is not None  # noqa: S101 - only a sink has a buffer
+            rows = Rows(self._buffer[: self._in_one_call()])
             failure: DeliveryError | None = None
             try:
-                saved = await self._sink.deliver([item.row for item in waiting])
+                saved = await self._sink.deliver(rows)
             except DeliveryError as error:
                 saved, failure = error.saved, error
-            del self._buffer[: len(waiting)]
-            self._note_rows(self._without_refused(waiting[:saved]))
+            self._take(len(rows.parts))
+            settled, left = rows.first(saved)
+            for part in self._without_refused(rows, settled):
+                self._note_saved(part)
             if failure is not None:
-                self._give_up(waiting[saved:], failure)
-            elif saved < len(waiting):
+                self._give_up(left, failure)
+            elif left:
                 self._full = True
-                self._leave_out(waiting[saved:])
+                self._leave_out(left)
                 self._run.stop(StopReason.SPENDING_LIMIT)
             elif not self._sink.has_room():
-                self._note_spent(waiting[-1])
+                self._note_spent(rows.parts[-1])
             self._run.rows_settled += saved
 
-    def _note_spent(self, last: _Waiting) -> None:
+    def _note_spent(self, last: Batch) -> None:
         """Exactly as much as the limit pays for is saved. The file that is being read may go on to its end: it may hold
         nothing more. Nothing else is asked for, and what waits to be asked for ends the run now.
         """
         run = self._run
         run.spent = True
-        own = last.file is not None and last.file.url in last.reading.open_files
+        own = isinstance(last, UrlBatch) and last.file.url in last.reading.open_files
         if any(reading.waiting or reading.in_flight > (own and reading is last.reading) for reading in run.readings):
             run.stop(StopReason.SPENDING_LIMIT)
 
-    def _leave_out(self, waiting: Sequence[_Waiting]) -> None:
-        """Count rows that the spending limit does not pay for."""
-        self._note_not_saved(waiting)
-        self._run.report.counts.not_saved_at_spending_limit += len(waiting)
+    def _in_one_call(self) -> int:
+        """How many of the buffered batches make one call; the first one in any case."""
+        sizes = accumulate(map(len, self._buffer))
+        return max(1, sum(1 for _ in takewhile(lambda size: size <= MAX_CALL_ROWS, sizes)))
 
-    def _give_up(self, waiting: Sequence[_Waiting], error: DeliveryError) -> None:
+    def _take(self, count: int) -> list[Batch]:
+        """Take batches out of the buffer."""
+        taken, self._buffer = self._buffer[:count], self._buffer[count:]
+        self._buffered -= sum(map(len, taken))
+        return taken
+
+    def _leave_out(self, parts: Sequence[Batch]) -> None:
+        """Count rows that the spending limit does not pay for."""
+        self._note_not_saved(parts)
+        self._run.report.counts.not_saved_at_spending_limit += sum(map(len, parts))
+
+    def _give_up(self, parts: Sequence[Batch], error: DeliveryError) -> None:
         """The place that rows go to gave out: what is left is counted as not saved, and the run fails."""
         logger.error("Rows could not be saved: %s", error)
-        self._note_not_saved([*waiting, *self._buffer])
-        self._buffer.clear()
+        self._note_not_saved([*parts, *self._take(len(self._buffer))])
         self._run.fail(f"rows could not be saved or charged ({error})")
 
-    def _without_refused(self, waiting: list[_Waiting]) -> list[_Waiting]:
-        """The rows that were saved; those that the place refused to hold are told in REPORT, and fail no run."""
+    def _without_refused(self, rows: Rows, parts: list[Batch]) -> list[Batch]:
+        """What was saved; the rows that the place refused to hold are told in REPORT, and fail no run."""
         assert self._sink is not None  # noqa: S101 - only a sink has a buffer
         refused = {id(row): why for row, why in self._sink.take_refused()}
         if not refused:
-            return waiting
-        out = [item for item in waiting if id(item.row) in refused]
-        self._note_not_saved(out)
+            return parts
+        samples, waiting = [], iter(rows)
+        for number, part in enumerate(parts):
+            own = list(islice(waiting, len(part)))
+            out = [place for place, row in enumerate(own) if id(row) in refused]
+            samples += [{"url": own[place]["url"], "why": refused[id(own[place])]} for place in out]
+            if out:
+                parts[number] = self._drop_refused(part, out)
         extra = self._run.report.extra.setdefault("refusedRows", {"count": 0, "samples": []})
-        extra["count"] += len(out)
-        samples = [{"url": item.row["url"], "why": refused[id(item.row)]} for item in out]
+        extra["count"] += len(samples)
         extra["samples"] += samples[: MAX_REFUSED_SAMPLES - len(extra["samples"])]
         for sample in samples[:10]:
             logger.error("Not saved: %s is %s", sample["url"], sample["why"])
-        return [item for item in waiting if id(item.row) not in refused]
+        return parts
 
-    def _note_not_saved(self, waiting: Sequence[_Waiting]) -> None:
-        self._run.report.counts.not_saved += len(waiting)
-        for item in waiting:
-            if item.file is not None:
-                item.file.tally["not_saved"] += 1
+    def _drop_refused(self, part: Batch, out: list[int]) -> Batch:
+        """A batch without some of its rows; Scrapy, and who counts for it, keep the whole one."""
+        kept = part.part(0, len(part))
+        kept.drop(out)
+        self._note_not_saved([part.part(place, place + 1) for place in out])
+        return kept
+
+    def _note_not_saved(self, parts: Sequence[Batch]) -> None:
+        for part in parts:
+            if isinstance(part, UrlBatch):
+                part.note("not_saved", len(part))
+            else:
+                self._run.report.counts.not_saved += len(part)
 
     # --- what was saved
 
     def _note_saved(self, batch: Batch) -> None:
         """Count a whole batch as saved."""
-        if isinstance(batch, ChangeBatch):
-            self._note_rows(_waiting(batch))
-            return
-        report = self._run.report
-        report.counts.saved += len(batch)
         batch.reading.report.saved += len(batch)
+        if isinstance(batch, ChangeBatch):
+            self._note_changes(batch)
+            return
+        batch.note("saved", len(batch))
         batch.reading.report.add_sections(_sections(batch.urls))
-        report.days.update([int(instant // 86_400) for instant in batch.instants if instant is not None])
+        self._run.report.days.update([int(instant // 86_400) for instant in batch.instants if instant is not None])
 
-    def _note_rows(self, saved: Sequence[_Waiting]) -> None:
-        """Count rows as saved, one by one: they may be of several sites, and of several kinds."""
+    def _note_changes(self, batch: ChangeBatch) -> None:
+        """Count rows that may be of several kinds."""
         report = self._run.report
-        by_reading: dict[SiteReading, list[_Waiting]] = {}
-        for item in saved:
-            by_reading.setdefault(item.reading, []).append(item)
-        for reading, items in by_reading.items():
-            rows = [item.row for item in items]
-            reading.report.add_sections(_sections([row["url"] for row in rows]))
-            kinds = Counter(row.get("changeType") for row in rows)
-            removed = kinds.get(ChangeType.REMOVED, 0)
-            report.counts.removed += removed
-            report.counts.saved += len(rows) - removed
-            reading.report.saved += len(rows)
-            report.days.update([int(item.instant // 86_400) for item in items if item.instant is not None])
-            for file, count in Counter(item.file for item in items).items():
-                if file is not None:
-                    file.tally["saved"] += count
-            for kind, count in kinds.items():
-                if kind is not None:
-                    report.saved_by_type[kind] += count
-            report.changes += [row for row in rows if row.get("changeType") in _CHANGES]
-
-
-def _waiting(batch: Batch) -> list[_Waiting]:
-    """The rows of a batch with what their saving is noted in."""
-    reading = batch.reading
-    if isinstance(batch, ChangeBatch):
-        return [_Waiting(row, reading, None, None) for row in batch.rows()]
-    file = batch.file
-    return [_Waiting(row, reading, file, when) for row, when in zip(batch.rows(), batch.instants, strict=True)]
+        batch.reading.report.add_sections(_sections([row["url"] for row in batch.changes]))
+        kinds = Counter(row.get("changeType") for row in batch.changes)
+        removed = kinds.get(ChangeType.REMOVED, 0)
+        report.counts.removed += removed
+        report.counts.saved += len(batch) - removed
+        for kind, count in kinds.items():
+            if kind is not None:
+                report.saved_by_type[kind] += count
+        report.changes += [row for row in batch.changes if row.get("changeType") in _CHANGES]
 
 
 def _sections(urls: Sequence[str]) -> Counter[str]:

@@ -146,7 +146,7 @@ async def test_a_store_that_refuses_records_does_not_fail_a_run_whose_rows_are_s
     assert ended.code == 0, ended.log
     assert_whole(fake, urls)
     assert fake.last_message == (
-        f"Saved {COUNT:,} URLs of 1 site. These records could not be written: REPORT, SKIPPED."
+        f"Saved {COUNT:,} URLs of 1 site. These records could not be written: REPORT, SKIPPED, REPORT.html."
     )
     assert "The record REPORT could not be written" in ended.log
     assert "Traceback" not in ended.log

@@ -180,6 +180,20 @@ async def test_a_dead_sitemap_that_comes_back(site: SiteFactory, tmp_path: Path)
     assert [(await monitor(tmp_path, server)).rows for _ in range(2)] == [[], []]
 
 
+async def test_nothing_is_guessed_on_a_day_on_which_the_named_file_fails(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    robots(server, "/a.xml")
+    put(server, "/a.xml", "/1")
+    put(server, "/sitemap.xml", "/old-1", "/old-2")
+    await monitor(tmp_path, server)
+    server.routes["/a.xml"] = Reply(503)
+    assert (await monitor(tmp_path, server)).rows == []
+    put(server, "/a.xml", "/1")
+    assert [(await monitor(tmp_path, server)).rows for _ in range(4)] == [[]] * 4
+    robots(server)
+    assert kinds(await monitor(tmp_path, server)) == {"baseline": 2}
+
+
 # --- settings that change between runs
 
 

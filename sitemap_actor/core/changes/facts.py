@@ -159,6 +159,11 @@ class Circumstances:
     name_rolls: tuple[str, ...] = ()
 
 
+def is_named(facts: SitemapFacts) -> bool:
+    """Whether the sitemap was read whole, and robots.txt or the input named it."""
+    return facts.whole and not facts.gone and not {ROBOTS, INPUT}.isdisjoint(facts.named_by)
+
+
 def rolls_by_name(url: str, substrings: Iterable[str]) -> bool:
     """Whether the sitemap's path or query, not its host, holds `news` or one of the substrings (any letter case)."""
     rest = url.partition("://")[2]

@@ -12,12 +12,14 @@ from sitemap_actor.core.changes.facts import (
     DEAD_AFTER_FAILED,
     DEAD_AFTER_NOT_THERE,
     GONE_AFTER_MISSING,
+    GUESS,
     INPUT,
     Came,
     Circumstances,
     FileSeen,
     SiteFacts,
     SitemapFacts,
+    is_named,
     rolls_by_name,
 )
 
@@ -131,6 +133,8 @@ def _note_behind(cases: Iterable[SitemapCase]) -> None:
     """Mark the sitemaps that earlier runs could not see: their pages may have been there all the time."""
     fresh = [case for case in cases if case.fresh and case.seen is not None and case.seen.named_by]
     unread = {INPUT, *(case.url for case in cases if case.left_unread)}
+    if any(case.before is not None and is_named(case.before) for case in cases):
+        unread.add(GUESS)  # nothing was guessed so far
     while found := [
         case for case in fresh if not case.behind and unread.issuperset(case.seen.named_by if case.seen else ())
     ]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitemap_actor.core.changes.codec import StateInvalidError
-from sitemap_actor.core.changes.facts import FULL_READING_EVERY, FileSeen, SiteFacts
+from sitemap_actor.core.changes.facts import FULL_READING_EVERY, FileSeen, SiteFacts, is_named
 from sitemap_actor.core.changes.journal import Journal, JournalBook, apply, blocks_of, sitemaps_of
 from sitemap_actor.core.changes.kinds import Terms
 from sitemap_actor.core.changes.observe import circumstances, files_seen, note_validators
@@ -137,6 +137,7 @@ class MonitorMemory:
         if vault.invalid is not None:
             flags.add(STATE_WAS_INVALID)
         state = await self._work_off(book, vault, state, flags)
+        reading.named_only = any(map(is_named, state.facts.sitemaps.values()))
         self.sessions[reading] = Session(reading, state, vault, book, flags)
 
     def validators(self, reading: SiteReading, file: SitemapReport) -> dict[str, str]:

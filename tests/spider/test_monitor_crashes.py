@@ -1,0 +1,188 @@
+"""Monitor mode when the run dies, the store gives out, or the spending limit is reached: rows come exactly once all the same."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import pytest
+from scrapy.crawler import Crawler
+
+from sitemap_actor.core.report import Row
+from sitemap_actor.jobs.files import FileStateStore
+from sitemap_actor.run import run_of
+from tests.spider.conftest import SiteFactory
+from tests.spider.helpers import QUICK, Crawled, crawl, serve_robots
+from tests.spider.server import Site
+from tests.spider.test_monitor_scenarios import numbered, put
+
+
+class DyingStore(FileStateStore):
+    """A store on files that tells of datasets like the platform's, and that gives out after so many operations."""
+
+    operations = 0
+    last: int | None = None
+    run = "run-0"
+    place: str | None = "dataset"
+    ended = True
+
+    def _count(self) -> None:
+        DyingStore.operations += 1
+        if DyingStore.last is not None and DyingStore.operations > DyingStore.last:
+            raise OSError("the store is gone")
+
+    async def read(self, key: str) -> bytes | None:
+        self._count()
+        return await super().read(key)
+
+    async def write(self, key: str, body: bytes) -> None:
+        self._count()
+        await super().write(key, body)
+
+    async def delete(self, key: str) -> None:
+        self._count()
+        await super().delete(key)
+
+    async def keys(self, prefix: str) -> list[str]:
+        self._count()
+        return await super().keys(prefix)
+
+    def identity(self) -> tuple[str, str | None]:
+        return DyingStore.run, f"{DyingStore.place}-{DyingStore.run}" if DyingStore.place else None
+
+    async def has_ended(self, run_id: str) -> bool | None:
+        return DyingStore.ended
+
+    async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
+        return [row for at, row in Dataset.rows if at == place][offset : offset + limit]
+
+
+class Dataset:
+    """A sink of which the rows outlive the run, with a limit on rows."""
+
+    rows: ClassVar[list[tuple[str, dict[str, Any]]]] = []
+    limit: int | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        run_of(crawler)
+        return cls()
+
+    async def open(self) -> None: ...
+
+    async def deliver(self, rows: Sequence[Row]) -> int:
+        size = len(rows) if Dataset.limit is None else min(len(rows), max(0, Dataset.limit))
+        if Dataset.limit is not None:
+            Dataset.limit -= size
+        place = f"{DyingStore.place}-{DyingStore.run}"
+        Dataset.rows += [(place, json.loads(json.dumps(row))) for row in rows[:size]]
+        return size
+
+    def take_refused(self) -> list[tuple[Row, str]]:
+        return []
+
+    def saved_before(self, site: str, key: str) -> bool:
+        return False
+
+    def saved_before_count(self) -> int:
+        return 0
+
+    def charged(self) -> None:
+        return None
+
+    async def close(self) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    Dataset.rows, Dataset.limit = [], None
+    DyingStore.operations, DyingStore.last, DyingStore.run, DyingStore.ended = 0, None, "run-0", True
+
+
+_runs = iter(range(1, 10_000))
+
+
+async def run(folder: Path, *servers: Site, dies_after: int | None = None, limit: int | None = None) -> Crawled:
+    DyingStore.operations, DyingStore.last, DyingStore.run = 0, dies_after, f"run-{next(_runs)}"
+    Dataset.limit = limit
+    settings = {
+        "SITEMAP_LEASE_WAIT_SECS": 0,
+        "SITEMAP_STATE_STORE": "tests.spider.test_monitor_crashes.DyingStore",
+        "SITEMAP_SINK": "tests.spider.test_monitor_crashes.Dataset",
+        "FEEDS": {},
+        **QUICK,
+    }
+    return await crawl(folder, settings, mode="monitor", sites=",".join(server.origin for server in servers))
+
+
+def delivered() -> Counter[tuple[str, str]]:
+    return Counter((row["url"].split("/", 3)[3], row["changeType"]) for _place, row in Dataset.rows)
+
+
+def day(server: Site, number: int) -> None:
+    serve_robots(server, f"Sitemap: {server.origin}/a.xml")
+    match number:
+        case 0:
+            put(server, "/a.xml", *numbered(6), lastmod="2026-01-01")
+        case 1:
+            pages = {"p0": "2026-02-01", "p1": "2026-02-01"} | dict.fromkeys(("p2", "p3"), "2026-01-01")
+            put(server, "/a.xml", **pages, n0=None, n1=None)
+
+
+SECOND_DAY = Counter(
+    [(name, "modified") for name in ("p0", "p1")]
+    + [(name, "removed") for name in ("p4", "p5")]
+    + [(name, "new") for name in ("n0", "n1")]
+)
+FIRST_DAY = Counter((path[1:], "baseline") for path in numbered(6))
+
+
+@pytest.mark.parametrize("after", range(6, 20))
+async def test_a_store_that_gives_out_neither_doubles_nor_loses_rows(
+    site: SiteFactory, tmp_path: Path, after: int
+) -> None:
+    server = site()
+    day(server, 0)
+    await run(tmp_path, server)
+    assert delivered() == FIRST_DAY
+    day(server, 1)
+    await run(tmp_path, server, dies_after=after)
+    again = await run(tmp_path, server)
+    assert "stateWasInvalid" not in again.record("SUMMARY")["sites"][0]["flags"]
+    assert delivered() == FIRST_DAY + SECOND_DAY
+    await run(tmp_path, server)
+    assert delivered() == FIRST_DAY + SECOND_DAY
+
+
+@pytest.mark.parametrize("again", [5, 8])
+@pytest.mark.parametrize("after", range(7, 14))
+async def test_a_first_run_that_dies(site: SiteFactory, tmp_path: Path, after: int, again: int) -> None:
+    server = site()
+    day(server, 0)
+    await run(tmp_path, server, dies_after=after)
+    await run(tmp_path, server, dies_after=again)
+    third = await run(tmp_path, server)
+    assert "stateWasInvalid" not in third.record("SUMMARY")["sites"][0]["flags"]
+    assert delivered() == FIRST_DAY
+    day(server, 1)
+    await run(tmp_path, server)
+    assert delivered() == FIRST_DAY + SECOND_DAY
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3, 6, 8, 12])
+async def test_the_spending_limit_loses_nothing(site: SiteFactory, tmp_path: Path, limit: int) -> None:
+    servers = [site(), site("127.0.0.2")]
+    for server in servers:
+        day(server, 0)
+    while (stopped := await run(tmp_path, *servers, limit=5)).report["stopReason"]:
+        assert stopped.report["stopReason"] == "spending_limit"
+    assert delivered() == FIRST_DAY + FIRST_DAY
+    for server in servers:
+        day(server, 1)
+    await run(tmp_path, *servers, limit=limit)
+    assert sum(delivered().values()) == 12 + min(limit, 12)
+    await run(tmp_path, *servers)
+    assert delivered() == FIRST_DAY + FIRST_DAY + SECOND_DAY + SECOND_DAY
+    await run(tmp_path, *servers)
+    assert sum(delivered().values()) == 24
