@@ -28,8 +28,8 @@ from sitemap_actor.run import Run, run_of
 logger = logging.getLogger(__name__)
 
 MAX_WAIT_SECS = 2.0
-MAX_BUFFERED_ROWS = 8 * BATCH_SIZE
-MAX_CALL_ROWS = 4 * BATCH_SIZE
+MAX_BUFFERED_ROWS = 4 * BATCH_SIZE
+MAX_CALL_ROWS = BATCH_SIZE
 MAX_REFUSED_SAMPLES = 100
 _CHANGES = frozenset({ChangeType.NEW, ChangeType.REMOVED, ChangeType.MODIFIED})
 
