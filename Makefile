@@ -4,6 +4,7 @@
 #   make run ARGS="-a maxUrls=5"                further spider arguments
 #   make test TESTS=tests/jobs                  some of the tests
 #   make monitor                                the demo site on two days, and what changed
+#   make bench                                  speed and memory, beside other tools; about half an hour
 #   make lint                                   ruff and mypy
 #   make fuzz FUZZ_SECONDS=600                  coverage-guided fuzzing of what reads foreign bytes
 
@@ -20,7 +21,7 @@ RUNTIME := $(VENV)/.runtime-installed
 DEVELOPMENT := $(VENV)/.development-installed
 NODE_PACKAGES := node_modules/.installed
 
-.PHONY: run monitor test lint fuzz format setup browser clean
+.PHONY: run monitor test lint fuzz bench format setup browser clean
 .DELETE_ON_ERROR:
 
 run: $(RUNTIME)
@@ -45,6 +46,10 @@ fuzz: $(DEVELOPMENT)
 		$(PY) fuzz/$$harness.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/$$harness- \
 			build/fuzz/$$harness tests/corpus/$$([ $$harness = robots ] && echo robots || echo sitemaps) || exit 1; \
 	done
+
+# Beside other tools, which it installs below build/bench; the tables go to docs/benchmarks.md. See benchmarks/__main__.py.
+bench: $(DEVELOPMENT)
+	$(PY) -m benchmarks $(ARGS)
 
 format: $(DEVELOPMENT)
 	$(PY) -m ruff check --fix .

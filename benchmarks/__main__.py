@@ -60,7 +60,7 @@ def peers(contest: Contest, results: Results, letters: str, number: int) -> None
         if letter in "ac":
             _add(contest, results, "actor", letter, number, contest.actor(letter))
         for tool in TOOLS:
-            if tool.installed() and letter in tool.letters and not (tool.once and number):
+            if tool.installed() and letter in tool.letters and not (letter in tool.once and number):
                 _add(contest, results, tool.name, letter, number, contest.tool(tool, letter))
 
 
