@@ -70,7 +70,7 @@ def main() -> None:
             group.write_text(str(os.getpid()))
 
     try:
-        process = subprocess.Popen(command, preexec_fn=enter if groups else None)  # noqa: PLW1509 - no thread here
+        process = subprocess.Popen(command, preexec_fn=enter if groups else None)
         code = process.wait() if groups else in_turn(process, share)
     finally:
         drop_groups(groups)
