@@ -134,6 +134,7 @@ class LocalStateStore:
 
     def __init__(self, state_key: str) -> None:
         self._name = store_name(state_key)
+        self._run = process.new_identity()
         self._store: KeyValueStore | None = None
 
     @classmethod
@@ -174,7 +175,7 @@ class LocalStateStore:
 
     def identity(self) -> tuple[str, str | None]:
         """This process; its rows cannot be looked up by a later run."""
-        return process.identity(), None
+        return self._run, None
 
 
 def _state_key(crawler: Crawler) -> str:

@@ -32,6 +32,7 @@ class CollectorExtension:
     def spider_opened(self) -> None:
         """Set everything aside that exists by now."""
         gc.freeze()
+        gc.enable()  # `__main__` begins without it
         gc.set_threshold(_YOUNG, *self._thresholds[1:])
 
     def spider_closed(self) -> None:

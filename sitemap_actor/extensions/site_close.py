@@ -168,7 +168,9 @@ class SiteCloseExtension:
             return
         plan = session.compare(self._run.job, self._memory.now, self._quota)
         saved_before = self._run.saved_before
-        if saved_before is not None:
+        if session.settled_before:
+            plan.set_aside(lambda key: True)
+        elif saved_before is not None:
             plan.set_aside(lambda key: saved_before(reading.site.key, key))
         counts = self._run.report.counts
         first_run = not session.state.facts.generation  # the journal tells whose the shards without a head are
@@ -179,6 +181,8 @@ class SiteCloseExtension:
         reading.settle()
         note_result(session, plan, saved, self._run.report)
         if not await self._lease.is_safe():
+            return
+        if session.settled_before:
             return
         prepared = await session.prepare(min(saved.rows, plan.total), self._memory.fingerprint)
         if self._at_once:

@@ -78,6 +78,7 @@ class FileStateStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._run = process.new_identity()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -110,8 +111,8 @@ class FileStateStore:
         return sorted(name for name in names if name.startswith(prefix))
 
     def identity(self) -> tuple[str, str | None]:
-        """This process; rows leave by feeds, where no later run can look them up."""
-        return process.identity(), None
+        """This crawl in this process; rows leave by feeds, where no later run can look them up."""
+        return self._run, None
 
     async def has_ended(self, run_id: str) -> bool | None:
         """Whether the process of that id is gone; None where it ran on another machine."""

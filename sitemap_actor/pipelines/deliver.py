@@ -1,9 +1,9 @@
 """Delivery: what is left of a batch is saved, and charged where that applies. The only place that knows money.
 
-Without a sink the rows leave by Scrapy's feeds, so a batch is counted and passed on. With one, rows are buffered and saved
-up to 1,000 a call (4,000 in a large run), or after 2 s; a row counts as saved when the sink says so. `maxUrls` counts what
-is buffered too, so it is never exceeded. Where the sink saves fewer rows than it was given, the spending limit is reached:
-nothing is saved after.
+Without a sink the rows leave by Scrapy's feeds, so a batch is counted and passed on. With one, batches are buffered and
+saved up to 1,000 rows a call (4,000 in a large run), or after 2 s; a row counts as saved when the sink says so. `maxUrls`
+counts what is buffered too, so it is never exceeded. Where the sink saves fewer rows than it was given, the spending limit is
+reached: nothing is saved after that.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ from sitemap_actor.run import Run, run_of
 logger = logging.getLogger(__name__)
 
 MAX_WAIT_SECS = 2.0
-MAX_BUFFERED_ROWS = 8 * BATCH_SIZE
-MAX_CALL_ROWS = 4 * BATCH_SIZE
+MAX_BUFFERED_ROWS = 4 * BATCH_SIZE
+MAX_CALL_ROWS = BATCH_SIZE
 MAX_REFUSED_SAMPLES = 100
 _CHANGES = frozenset({ChangeType.NEW, ChangeType.REMOVED, ChangeType.MODIFIED})
 
@@ -160,7 +160,7 @@ class DeliverPipeline:
         self._buffer += parts if size > BATCH_SIZE else [batch]
         self._buffered += size
         self._run.rows_given += size
-        if self._buffered >= self._call_rows():
+        if self._buffered >= MAX_CALL_ROWS:
             await self._deliver_some()
         elif self._flusher is None or self._flusher.done():
             self._flusher = asyncio.create_task(self._flush_later())
@@ -215,12 +215,8 @@ class DeliverPipeline:
 
     def _in_one_call(self) -> int:
         """How many of the buffered batches make one call; the first one in any case."""
-        most = self._call_rows()
-        return max(1, sum(1 for _ in takewhile(lambda size: size <= most, accumulate(map(len, self._buffer)))))
-
-    def _call_rows(self) -> int:
-        """How many rows to save in one call: first rows are seen soon, and of very many, fewer calls cost less."""
-        return min(max(BATCH_SIZE, self._run.rows_settled // 4), MAX_CALL_ROWS)
+        sizes = accumulate(map(len, self._buffer))
+        return max(1, sum(1 for _ in takewhile(lambda size: size <= MAX_CALL_ROWS, sizes)))
 
     def _take(self, count: int) -> list[Batch]:
         """Take batches out of the buffer."""

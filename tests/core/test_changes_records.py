@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sitemap_actor.core.changes import codec
@@ -17,6 +17,7 @@ from sitemap_actor.core.changes.site import SiteState
 from sitemap_actor.core.changes.vault import Vault
 
 ENTRY = "https://example.com/"
+SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Store:
@@ -66,6 +67,7 @@ def block(keys: list[str], **columns: list[Any]) -> dict[str, list[Any]]:
 TEXTS = st.none() | st.text(max_size=12)
 
 
+@SLOW
 @given(st.data())
 def test_blocks_come_back_as_they_were(data: st.DataObject) -> None:
     keys = data.draw(st.lists(st.text(st.characters(exclude_characters="\n"), max_size=20), min_size=1, max_size=9))
@@ -107,6 +109,7 @@ def test_a_block_too_long_for_a_record_is_split() -> None:
     assert all(one["page"] == list(range(len(one["key"]))) for one in back)
 
 
+@SLOW
 @given(st.binary(max_size=60))
 def test_no_bytes_are_taken_for_a_head(body: bytes) -> None:
     with pytest.raises(codec.StateInvalidError):
@@ -161,6 +164,7 @@ async def test_a_crash_before_the_flip_leaves_the_old_state(tmp_path: Path) -> N
     state.close()
 
 
+@SLOW
 @given(
     st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=300), st.lists(st.integers(-(2**63), 2**63 - 1))
 )

@@ -270,7 +270,7 @@ async def test_two_sites_of_one_host_have_states_of_their_own(site: SiteFactory,
     assert len((await monitor(tmp_path, server, sites=sites)).rows) == 2
 
 
-async def test_state_in_use(site: SiteFactory, tmp_path: Path) -> None:
+async def test_M18_state_in_use(site: SiteFactory, tmp_path: Path) -> None:
     server = site()
     serve_robots(server, f"Sitemap: {server.origin}/a.xml")
     serve(server, "/a.xml", "/1")

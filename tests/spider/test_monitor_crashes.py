@@ -79,6 +79,9 @@ class Dataset:
         Dataset.rows += [(place, json.loads(json.dumps(row))) for row in rows[:size]]
         return size
 
+    def has_room(self) -> bool:
+        return Dataset.limit is None or Dataset.limit > 0
+
     def take_refused(self) -> list[tuple[Row, str]]:
         return []
 

@@ -115,7 +115,7 @@ async def test_a_file_that_redirects_to_another(site: SiteFactory, tmp_path: Pat
     assert changes(await monitor(tmp_path, server)) == {"p3": "removed"}
 
 
-async def test_a_sitemap_whose_name_changes_every_day(site: SiteFactory, tmp_path: Path) -> None:
+async def test_M07_a_sitemap_whose_name_changes_every_day(site: SiteFactory, tmp_path: Path) -> None:
     server = site()
     robots(server, "/map-0.xml")
     put(server, "/map-0.xml", *numbered(5), "/only-0")
@@ -240,7 +240,7 @@ async def test_a_sitemap_that_the_input_adds_is_a_baseline(site: SiteFactory, tm
     assert [(await monitor(tmp_path, server)).rows for _ in range(4)] == [[]] * 4
 
 
-async def test_limits_lowered_and_raised(site: SiteFactory, tmp_path: Path) -> None:
+async def test_M15_limits_lowered_and_raised(site: SiteFactory, tmp_path: Path) -> None:
     server = site()
     robots(server, "/a.xml", "/b.xml")
     put(server, "/a.xml", *numbered(20, "a"))
@@ -253,7 +253,7 @@ async def test_limits_lowered_and_raised(site: SiteFactory, tmp_path: Path) -> N
     assert changes(await monitor(tmp_path, server)) == {"fresh": "new", "b19": "removed"}
 
 
-async def test_patterns_on_and_off(site: SiteFactory, tmp_path: Path) -> None:
+async def test_M15_patterns_on_and_off(site: SiteFactory, tmp_path: Path) -> None:
     server = site()
     robots(server, "/a.xml")
     put(server, "/a.xml", one="2026-01-01", two="2026-01-01")
@@ -503,3 +503,52 @@ async def test_an_unchanged_file_behind_a_redirect_that_moves(site: SiteFactory,
     assert (await monitor(tmp_path, server)).rows == []
     put(server, "/v2.xml", "/1", "/3")
     assert changes(await monitor(tmp_path, server)) == {"2": "removed", "3": "new"}
+
+
+async def test_M09_another_order_is_no_change(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    robots(server, "/a.xml")
+    put(server, "/a.xml", *numbered(20), lastmod="2026-01-01")
+    await monitor(tmp_path, server)
+    put(server, "/a.xml", *reversed(numbered(20)), lastmod="2026-01-01")
+    again = await monitor(tmp_path, server)
+    assert again.rows == []
+    assert again.report["counts"]["unchanged"] == 20
+
+
+async def test_M14_a_renamed_page_is_a_new_one_and_a_removed_one(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    robots(server, "/a.xml")
+    put(server, "/a.xml", "/stays", "/old-slug")
+    await monitor(tmp_path, server)
+    put(server, "/a.xml", "/stays", "/new-slug")
+    assert changes(await monitor(tmp_path, server)) == {"new-slug": "new", "old-slug": "removed"}
+
+
+async def test_M16_the_first_run_is_a_baseline_and_nothing_else(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    robots(server, "/a.xml")
+    put(server, "/a.xml", *numbered(30), lastmod="2026-01-01")
+    assert kinds(await monitor(tmp_path, server)) == {"baseline": 30}
+    put(server, "/a.xml", *numbered(31), lastmod="2026-01-01")
+    assert changes(await monitor(tmp_path, server)) == {"p30": "new"}
+
+
+@pytest.mark.parametrize("dates", [("2026-01-01", "2026-01-01"), ("2026-01-01", "2026-06-01")])
+async def test_M17_an_indexs_date_for_a_child_neither_hides_nor_makes_a_change(
+    site: SiteFactory, tmp_path: Path, dates: tuple[str, str]
+) -> None:
+    server = site()
+    robots(server, "/index.xml")
+
+    def dated(date: str) -> Reply:
+        entry = f"<sitemap><loc>{server.origin}/a.xml</loc><lastmod>{date}</lastmod></sitemap>"
+        return Reply(body=INDEX.format(entry), headers=XML)
+
+    server.routes["/index.xml"] = dated(dates[0])
+    put(server, "/a.xml", "/1")
+    await monitor(tmp_path, server)
+    server.routes["/index.xml"] = dated(dates[1])
+    assert (await monitor(tmp_path, server)).rows == []
+    put(server, "/a.xml", "/1", "/2")
+    assert changes(await monitor(tmp_path, server)) == {"2": "new"}

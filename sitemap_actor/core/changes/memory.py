@@ -82,6 +82,11 @@ class Session:
             include_existing=job.include_existing,
         )
 
+    @property
+    def settled_before(self) -> bool:
+        """An earlier life of this run moved the site's state on; counters of runs must not count it twice."""
+        return self.state.facts.run == self.book.store.identity()[0]
+
     async def write_journal(self, plan: Plan, offset: int) -> None:
         """Write down what is about to be saved; `offset`: rows that stand where this run's rows go, at least."""
         run, place = self.book.store.identity()
@@ -94,6 +99,7 @@ class Session:
     async def prepare(self, saved: int, fingerprint: str) -> Prepared:
         """Move the state on by the first `saved` rows of the plan, and write it up to the flip."""
         facts = self.state.settle(saved, fingerprint)
+        facts.run = self.book.store.identity()[0]
         return await self.vault.prepare(facts, None if self.state.is_as_loaded() else self.state.blocks())
 
     async def flip(self, prepared: Prepared) -> None:
