@@ -1,9 +1,9 @@
 """Delivery: what is left of a batch is saved, and charged where that applies. The only place that knows money.
 
 Without a sink the rows leave by Scrapy's feeds, so a batch is counted and passed on. With one, batches are buffered and
-saved up to 1,000 rows a call (4,000 in a large run), or after 2 s; a row counts as saved when the sink says so. `maxUrls`
-counts what is buffered too, so it is never exceeded. Where the sink saves fewer rows than it was given, the spending limit is
-reached: nothing is saved after that.
+saved up to 1,000 rows a call, or after 2 s; a row counts as saved when the sink says so. `maxUrls` counts what is buffered
+too, so it is never exceeded. Where the sink saves fewer rows than it was given, the spending limit is reached: nothing is
+saved after that.
 """
 
 import asyncio
