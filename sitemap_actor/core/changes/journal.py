@@ -132,10 +132,12 @@ class JournalBook:
         return count
 
     async def remove(self) -> None:
-        """Remove the journal: its own record first."""
-        await self.store.delete(self.key)
+        """Remove the journal: its own record last, so that a crash leaves nothing that nobody would look for. By then the
+        state was moved on, or nothing of the journal was of use.
+        """
         for key in await self.store.keys(f"{self.key}-"):
             await self.store.delete(key)
+        await self.store.delete(self.key)
 
     async def set_aside(self) -> None:
         """Keep a journal that cannot be read under another key."""
