@@ -13,7 +13,7 @@ from tests.actor.test_input import local_input, record, rows
 from tests.spider.helpers import assert_adds_up, serve_index
 from tests.spider.server import Site
 
-KILLS = 24
+KILLS = 12
 CALLS = 60
 SEED = 7
 
