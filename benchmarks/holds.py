@@ -19,17 +19,30 @@ _open = ExecutionEngine.open_spider_async
 _close = ExecutionEngine.close_spider_async
 
 
+def where(callback: object) -> str:
+    """What a callback goes on with: of a task, where its coroutine waits."""
+    coroutine = getattr(getattr(callback, "__self__", None), "get_coro", lambda: None)()
+    if coroutine is None:
+        return repr(callback)[:200]
+    steps = []
+    while coroutine is not None and hasattr(coroutine, "cr_code"):
+        steps.append(f"{coroutine.__qualname__}:{coroutine.cr_frame.f_lineno if coroutine.cr_frame else 0}")
+        coroutine = coroutine.cr_await
+    return " > ".join(steps)
+
+
 def run(self: asyncio.events.Handle) -> None:
     if not _watching:
         _run(self)
         return
+    what = where(self._callback)
     started = time.thread_time()
     _run(self)
     spent = (time.thread_time() - started) * 1_000
     if len(_longest) < KEPT:
-        heapq.heappush(_longest, (spent, repr(self._callback)[:300]))
+        heapq.heappush(_longest, (spent, what))
     elif spent > _longest[0][0]:
-        heapq.heapreplace(_longest, (spent, repr(self._callback)[:300]))
+        heapq.heapreplace(_longest, (spent, what))
 
 
 async def opened(self: ExecutionEngine, *args: object, **kwargs: object) -> None:
