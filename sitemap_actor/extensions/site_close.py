@@ -108,7 +108,14 @@ class SiteCloseExtension:
         """A site was read, and its batches are staged: close it."""
         self._progress.set()
         if reading not in self._tasks:
-            self._tasks[reading] = asyncio.create_task(self._close(reading))
+            task = self._tasks[reading] = asyncio.create_task(self._close(reading))
+            task.add_done_callback(self._wake)
+
+    def _wake(self, _task: asyncio.Task[None]) -> None:
+        """Have the engine look again whether it is idle; by itself it would only 5 s later."""
+        slot = getattr(self._crawler.engine, "_slot", None)  # there is no public way
+        if slot is not None:
+            slot.nextcall.schedule()
 
     def spider_idle(self) -> None:
         """Stay while a site is being closed."""

@@ -53,8 +53,9 @@ class Shown:
 Show = Callable[..., Shown]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """The browser, for one file of tests: while playwright lives, its event loop keeps asyncio's tests from having theirs."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         yield browser
