@@ -31,7 +31,7 @@ monitor: $(RUNTIME)
 	@$(PY) -m sitemap_actor.demo monitor $(ARGS)
 
 test: setup
-	$(PY) -m pytest $(TESTS)
+	$(PY) -m pytest -n auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(TESTS)
 
 lint: $(DEVELOPMENT)
 	$(PY) -m ruff check .

@@ -1,10 +1,16 @@
 """The fake platform with several runs, and what monitor mode left there, for tests."""
 
 from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 from sitemap_actor.core.changes import codec
 from tests.actor.fake_platform import FakePlatform, Store
+
+_HELD = (
+    *("number", "run_id", "run", "dataset", "kvs", "stores", "statuses", "prices", "limit_usd"),
+    *("charges", "old_charges", "repeats", "messages", "calls", "_keys", "_visible"),
+)
 
 
 class Platform(FakePlatform):
@@ -39,6 +45,14 @@ class Platform(FakePlatform):
             "ACTOR_DEFAULT_DATASET_ID": self.dataset,
             "ACTOR_DEFAULT_KEY_VALUE_STORE_ID": self.kvs,
         }
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything the platform holds, to `restore` later."""
+        return deepcopy({name: getattr(self, name) for name in _HELD})
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        self.__dict__.update(deepcopy(snapshot))
+        self.faults.clear()
 
     @property
     def items(self) -> list[Any]:

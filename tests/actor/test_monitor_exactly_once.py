@@ -5,10 +5,9 @@ import json
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.actor.fake_platform import Fault
 from tests.actor.helpers import PRICES, Ended, Starter, assert_report, serve
@@ -130,8 +129,18 @@ def without_address(state: Any, site: Site) -> Any:
     return json.loads(json.dumps(state).replace(site.url, "SITE/"))
 
 
-def moments() -> list[tuple[Moment, bool]]:
-    """When each case is killed, and whether the same run goes on or a new one begins."""
+@dataclass(frozen=True)
+class Kill:
+    """When a run is killed, and whether the same run goes on or a new one begins."""
+
+    moment: Moment
+    same_run: bool
+
+    def __str__(self) -> str:
+        return f"{self.moment}, {'the same run goes on' if self.same_run else 'a new run begins'}"
+
+
+def kills() -> list[Kill]:
     dice = random.Random(20261201)
     cases = []
     for _ in range(CASES):
@@ -142,68 +151,83 @@ def moments() -> list[tuple[Moment, bool]]:
             moment = Moment("request", dice.randint(1, REQUESTS))
         else:
             moment = Moment("time", round(dice.uniform(0.05, 0.4), 3))
-        cases.append((moment, dice.random() < 0.5))
+        cases.append(Kill(moment, dice.random() < 0.5))
     return cases
 
 
-async def killed_second_day(starter: Starter, folder: Path, moment: Moment, same_run: bool, wanted: Any) -> bool:
+class SecondDays:
+    """A site and a platform after the first day, as often as wanted."""
+
+    def __init__(self, site: Site, fake: Platform, changes: dict[str, str]) -> None:
+        self.site, self.fake, self.changes = site, fake, changes
+        self._routes, self._snapshot = dict(site.routes), fake.snapshot()
+
+    def again(self) -> None:
+        self.site.routes.update(self._routes)
+        self.fake.restore(self._snapshot)
+        self.fake.next_run(PRICES, 50.0)
+        self.fake.set_input(order(self.site))
+
+    def undo_traps(self) -> None:
+        self.site.routes.update(self._routes)
+
+
+async def killed_second_day(starter: Starter, folder: Path, days: SecondDays, kill: Kill, wanted: Any) -> bool:
     """The second day's run is killed, and goes on as the same run or as a new one. Returns whether it was really killed."""
-    with Site() as site:
-        async with Platform() as fake:
-            changes = await two_days(starter, folder, site, fake)
+    site, fake = days.site, days.fake
+    days.again()
+    second = fake.number
+    begin: Callable[[], Any] | None = arm(fake, site, kill.moment)
+    first = await starter.live(folder, fake)
+    if begin is not None:
+        begin()
+    ended = await first.end()
+    days.undo_traps()
+    killed = ended.code == -9
+    if killed:
+        if not kill.same_run:
             fake.next_run(PRICES, 50.0)
             fake.set_input(order(site))
-            second = fake.number
-            routes = dict(site.routes)
-            begin: Callable[[], Any] | None = arm(fake, site, moment)
-            first = await starter.live(folder, fake)
-            if begin is not None:
-                begin()
-            ended = await first.end()
-            site.routes.update(routes)
-            killed = ended.code == -9
-            if killed:
-                if not same_run:
-                    fake.next_run(PRICES, 50.0)
-                    fake.set_input(order(site))
-                await life(starter, folder, fake)
-            rows = rows_of(fake, second)
-            assert len(rows) == len(set(rows)), "a row stands twice"
-            assert dict(rows) == changes
-            charged = fake.all_charged()
-            assert charged["change"] <= 220
-            assert charged["url"] <= PAGES + 1_100
-            if same_run or not killed:
-                assert (charged["change"], charged["url"]) == (220, PAGES + 1_100)
-            pages, facts = without_address(remembered(fake.state(), site.url), site)
-            if same_run or not killed:
-                assert facts["runs"] == wanted[1]["runs"]
-            # A run that was killed after its state was written, and another one after it, are two.
-            assert [pages, facts | {"runs": wanted[1]["runs"]}] == wanted
-            assert not [key for key in fake.state() if "journal" in key or "lease" in key]
-            return killed
+        await life(starter, folder, fake)
+    rows = rows_of(fake, second)
+    assert len(rows) == len(set(rows)), "a row stands twice"
+    assert dict(rows) == days.changes
+    charged = fake.all_charged()
+    assert charged["change"] <= 220
+    assert charged["url"] <= PAGES + 1_100
+    if kill.same_run or not killed:
+        assert (charged["change"], charged["url"]) == (220, PAGES + 1_100)
+    pages, facts = without_address(remembered(fake.state(), site.url), site)
+    if kill.same_run or not killed:
+        assert facts["runs"] == wanted[1]["runs"]
+    # A run that was killed after its state was written, and another one after it, are two.
+    assert [pages, facts | {"runs": wanted[1]["runs"]}] == wanted
+    assert not [key for key in fake.state() if "journal" in key or "lease" in key]
+    return killed
 
 
 async def test_200_kills_of_a_monitor_run(tmp_path: Path, starter: Starter) -> None:
     wanted = await undisturbed(starter, tmp_path / "undisturbed")
-    room = asyncio.Semaphore(AT_ONCE)
+    cases = list(enumerate(kills()))
     failures: list[str] = []
-    killed = 0
+    killed: list[bool] = []
 
-    async def one(number: int, moment: Moment, same_run: bool) -> None:
-        nonlocal killed
-        async with room:
-            try:
-                was_killed = await killed_second_day(starter, tmp_path / str(number), moment, same_run, wanted)
-                killed += was_killed
-            except AssertionError as error:
-                failures.append(f"case {number} ({moment}, same run {same_run}): {error}"[:1_500])
+    async def some(folder: Path) -> None:
+        with Site() as site:
+            async with Platform() as fake:
+                days = SecondDays(site, fake, await two_days(starter, folder, site, fake))
+                while cases:
+                    number, kill = cases.pop()
+                    try:
+                        killed.append(await killed_second_day(starter, folder / str(number), days, kill, wanted))
+                    except AssertionError as error:
+                        failures.append(f"case {number} ({kill}): {error}"[:1_500])
 
     async with asyncio.TaskGroup() as group:
-        for number, (moment, same_run) in enumerate(moments()):
-            group.create_task(one(number, moment, same_run))
+        for number in range(AT_ONCE):
+            group.create_task(some(tmp_path / f"worker{number}"))
     assert not failures, "\n".join(failures)
-    assert killed >= KILLS, killed
+    assert killed.count(True) >= KILLS
 
 
 async def test_the_spending_limit_cuts_three_runs_in_a_row(tmp_path: Path, starter: Starter) -> None:
