@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sitemap_actor.core.changes import missing, moving
 from sitemap_actor.core.changes.facts import Came, Circumstances, FileSeen, Numbers, SiteFacts
 from sitemap_actor.core.changes.files import complete, judge, note_counts
-from sitemap_actor.core.changes.kinds import HELD_PAGES, SILENTLY, Kind, Terms
+from sitemap_actor.core.changes.kinds import HELD_PAGES, SILENTLY, UNJUDGED, Kind, Terms
 from sitemap_actor.core.changes.snapshot import ABSENT, UNREADABLE, Snapshot
 
 STAMP_WINDOW_SECS = 600.0
@@ -53,14 +53,23 @@ _BACK = (
 )
 _STAMPED = "EXISTS(SELECT 1 FROM stamped t WHERE t.page = n.page AND t.ord >= n.ord)"
 
+_WAITS = f"ifnull(p.why = '{UNJUDGED}', 0)"
+"""The page's host could not be judged: it takes no step that a row would have told of."""
+
 _VERDICTS = f"""
 INSERT INTO verdict SELECT kind, page, sitemap FROM (SELECT CASE
   WHEN p.state = 0 THEN CASE
-    WHEN p.why IS NOT NULL THEN {Kind.SILENT_NEW:d}
-    WHEN p.hold = 1 OR (ifnull(m.doubt, s.doubt) AND ifnull(m.held, s.held)) THEN {Kind.HELD_NEW:d}
-    WHEN :whole AND NOT ifnull(m.unread, s.unread) AND NOT (ifnull(m.fresh, s.fresh) AND s.massive) THEN {Kind.NEW:d}
+    WHEN p.why IS NOT NULL AND NOT {_WAITS} THEN {Kind.SILENT_NEW:d}
+    WHEN p.hold = 1 OR (ifnull(m.doubt, s.doubt) AND ifnull(m.held, s.held))
+      THEN iif({_WAITS}, {Kind.WAITING:d}, {Kind.HELD_NEW:d})
+    WHEN :whole AND NOT ifnull(m.unread, s.unread) AND NOT (ifnull(m.fresh, s.fresh) AND s.massive)
+      THEN iif({_WAITS}, {Kind.WAITING:d}, {Kind.NEW:d})
     WHEN :quiet THEN {Kind.QUIET:d}
-    ELSE {Kind.BASELINE:d} END
+    ELSE iif({_WAITS}, {Kind.SILENT_NEW:d}, {Kind.BASELINE:d}) END
+  WHEN {_WAITS} THEN CASE
+    WHEN p.state = 2 OR NOT {_NEWER} THEN {Kind.SILENT:d}
+    WHEN p.hold = 2 OR {_STAMPED} THEN {Kind.SILENT_MOVED:d}
+    ELSE {Kind.WAITING:d} END
   WHEN p.why IS NOT NULL THEN CASE WHEN {_NEWER} OR {_GAINED} THEN {Kind.SILENT_MOVED:d} ELSE {Kind.SILENT:d} END
   WHEN p.state = 2 THEN CASE WHEN :quiet THEN {Kind.QUIET:d} ELSE {Kind.BASELINE:d} END
   WHEN {_NEWER} THEN CASE
@@ -181,7 +190,7 @@ class Comparison:
         if not self.site.whole or not any(case.fresh for case in self.cases):
             return
         query = (
-            f"SELECT n.sitemap, count(*) {JUDGED} AND p.state = 0 AND p.why IS NULL AND p.hold = 0"
+            f"SELECT n.sitemap, count(*) {JUDGED} AND p.state = 0 AND (p.why IS NULL OR {_WAITS}) AND p.hold = 0"
             " AND ifnull(m.fresh, s.fresh) GROUP BY n.sitemap"
         )
         for number, count in self.db.execute(query).fetchall():
