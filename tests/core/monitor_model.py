@@ -219,6 +219,8 @@ class Model:
             for key, page in self.pages.items():
                 listing = self.listed.get(key, {}).get(url)
                 old = page.at.get(url)
+                if listing is None and key in self.listed:  # another file has it now
+                    listing, old = self._best(key)[1], old and max(page.at.values())
                 if listing and old is not None and not page.stale and listing.ord > -1e15 and old > -3e15:
                     if listing.ord != old:
                         changed.append((listing.ord, key))

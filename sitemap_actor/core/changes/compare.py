@@ -97,6 +97,16 @@ JOIN page p ON p.id = n.page AND p.unlisted = 0
 WHERE n.ord > {UNREADABLE} AND w.ord <> n.ord AND w.ord > {ABSENT}
 """
 
+_CHANGED_ELSEWHERE = f"""
+INSERT INTO changed SELECT sitemap, ord, page FROM (SELECT w.sitemap AS sitemap, n.ord AS ord, n.page AS page,
+  {_NEWEST_BEFORE} AS before
+  FROM was w LEFT JOIN now o ON o.page = w.page AND o.sitemap = w.sitemap JOIN page p ON p.id = w.page AND p.unlisted = 0
+  CROSS JOIN now n ON n.page = w.page LEFT JOIN many m ON m.page = w.page
+  WHERE o.page IS NULL AND n.ord > {UNREADABLE} AND (m.page IS NULL OR m.sitemap = n.sitemap))
+WHERE before > {ABSENT} AND before <> ord
+"""
+"""The same for pages that another file lists now: a deployment may rename the files as well."""
+
 
 class Comparison:
     """One site's comparison. Building it judges the sitemaps, `run` the pages; `settle` (settling.py) moves the state on."""
@@ -201,10 +211,13 @@ class Comparison:
     # --- deploy stamps
 
     def _find_stamps(self) -> None:
-        """Mark the pages whose lastmod in a sitemap changed to within one window with more than half of its known pages."""
+        """Mark the pages whose lastmod changed to within one window with more than half of the known pages of their sitemap,
+        in whichever file they stand now.
+        """
         if not self.snapshot.known:
             return
         self.db.execute(_CHANGED)
+        self.db.execute(_CHANGED_ELSEWHERE)
         counts = self.db.execute("SELECT sitemap, count(*) FROM changed GROUP BY sitemap").fetchall()
         for number, count in counts:
             case = self.by_number[number]
