@@ -187,7 +187,7 @@ class Comparison:
                     case.fate,
                     case.came is Came.CUT,
                     case.doubtful,
-                    case.doubtful and case.was_whole,
+                    case.holds_unknown,
                     case.left_unread,
                     case.fresh,
                 )

@@ -253,7 +253,7 @@ def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> Si
     for case in comparison.cases:
         facts, seen = case.facts, case.seen
         if case.came is Came.WHOLE and seen is not None:
-            facts.whole = facts.whole or case.number not in lacking
+            facts.whole = facts.whole or not (case.stopgap or case.number in lacking)
             facts.forget_validators()
             if case.number not in unsettled:
                 facts.etag, facts.last_modified = seen.etag, seen.last_modified
