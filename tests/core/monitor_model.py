@@ -144,6 +144,8 @@ class Model:
                 if url in absent:
                     m.missing += 1
                     m.gone = m.gone or m.missing >= 3
+                else:
+                    m.named_by = tuple(n for n in m.named_by if n not in readable)
         holders = [
             url for url, m in self.maps.items() if self.came[url] not in {Came.WHOLE, Came.LEFT_OUT} and not m.gone
         ]

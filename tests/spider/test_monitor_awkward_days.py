@@ -13,6 +13,7 @@ from tests.spider.test_monitor_scenarios import (
     index_text,
     monitor,
     put,
+    put_tagged,
     robots,
 )
 
@@ -78,3 +79,41 @@ async def test_a_named_sitemap_at_a_common_path_is_found_without_its_line(
     found = [changes(await monitor(tmp_path, server)) for _ in range(4)]
     held = [{}] if path != "/sitemap.xml" else []  # the address that redirects is one recently dropped
     assert found == [*held, {"1": "removed"}, {}, {}, {}][:4]
+
+
+async def test_a_file_that_one_unchanged_index_dropped_while_the_other_failed(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site()
+    robots(server, "/one.xml", "/two.xml")
+    put_tagged(server, "/one.xml", index_text(server, "/a.xml", "/c.xml"))
+    put_tagged(server, "/two.xml", index_text(server, "/c.xml"))
+    put(server, "/a.xml", "/1")
+    put(server, "/c.xml", "/2")
+    await monitor(tmp_path, server)
+    put_tagged(server, "/one.xml", index_text(server, "/a.xml"))
+    server.routes["/two.xml"] = Reply(503)
+    server.requests.clear()
+    assert [changes(await monitor(tmp_path, server)) for _ in range(2)] == [{}, {}]
+    put_tagged(server, "/two.xml", index_text(server, "/a.xml"))
+    assert [changes(await monitor(tmp_path, server)) for _ in range(3)] == [{}, {}, {"2": "removed"}]
+    assert "/c.xml" not in {seen.path for seen in server.requests}
+
+
+async def test_a_file_of_two_unchanged_indexes_is_read_while_either_names_it(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    robots(server, "/one.xml", "/two.xml")
+    put_tagged(server, "/one.xml", index_text(server, "/a.xml", "/c.xml"))
+    put_tagged(server, "/two.xml", index_text(server, "/c.xml"))
+    put(server, "/a.xml", "/1")
+    put(server, "/c.xml", "/2")
+    await monitor(tmp_path, server)
+    put_tagged(server, "/two.xml", index_text(server, "/a.xml"))
+    assert [changes(await monitor(tmp_path, server)) for _ in range(2)] == [{}, {}]
+    put(server, "/c.xml", "/2", "/3")
+    assert changes(await monitor(tmp_path, server)) == {"3": "new"}
+    put_tagged(server, "/one.xml", index_text(server, "/a.xml"))
+    assert [changes(await monitor(tmp_path, server)) for _ in range(3)] == [{}, {}, {"2": "removed", "3": "removed"}]
+    put_tagged(server, "/two.xml", index_text(server, "/c.xml"))
+    assert changes(await monitor(tmp_path, server)) == {"2": "new", "3": "new"}
+    assert (await monitor(tmp_path, server)).rows == []
