@@ -248,6 +248,7 @@ def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> Si
     unsettled = {row[0] for row in db.execute(_SITEMAPS_OF.format(kind="> 0"))}
     unsettled |= {row[0] for row in db.execute(_LONG_EXTRAS, (LONGEST_EXTRAS,))}
     after = SiteFacts(site.entry, site.generation + 1, site.runs + 1)
+    after.floor = site.floor
     after.whole = site.whole or (comparison.complete and not lacking)
     after.quiet = site.quiet and not after.whole and not capped
     for case in comparison.cases:
