@@ -67,6 +67,8 @@ class Run:
     """Whether an earlier life of this run saved a row of that site and canonical URL; None where there was no earlier life
     that saved any (pipelines/deliver.py).
     """
+    rows_before: int = 0
+    """Rows that earlier lives of this run saved (pipelines/deliver.py)."""
     before_close: Callable[[], Awaitable[None]] = _nothing
     """Bring the sites that were read so far to their end, before the engine closes early (extensions/site_close.py)."""
     state_moved: asyncio.Event = field(default_factory=_set_event)

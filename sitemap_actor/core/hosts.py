@@ -21,6 +21,8 @@ class Refusal:
 
     reason: SkipReason
     detail: str | None = None
+    unread: bool = False
+    """Not for what a robots.txt says, but because nobody knows what it says; another run may know."""
 
 
 @dataclass(slots=True)
@@ -55,10 +57,11 @@ class Host:
         return self._closed() if self.closed is not None or self.rules is None else None
 
     def _closed(self) -> Refusal:
-        closed = self.closed or Refusal(SkipReason.HOST_CLOSED, "its robots.txt was not read")
+        closed = self.closed or Refusal(SkipReason.HOST_CLOSED, "its robots.txt was not read", unread=True)
         if closed.reason in {SkipReason.PRIVATE_ADDRESS, SkipReason.MAX_HOSTS}:
             return closed
-        return Refusal(SkipReason.HOST_CLOSED, f"{closed.reason}: {closed.detail}" if closed.detail else closed.reason)
+        detail = f"{closed.reason}: {closed.detail}" if closed.detail else closed.reason
+        return Refusal(SkipReason.HOST_CLOSED, detail, closed.unread)
 
 
 @dataclass(slots=True)
@@ -120,7 +123,7 @@ class HostBook:
         host = self.get(key)
         host.report.robots_txt = "unreadable"
         host.report.robots_txt_status = status
-        self._close(host, reason, detail)
+        self._close(host, reason, detail, unread=True)
         return host
 
     def stopped(self, key: str, reason: SkipReason, detail: str | None = None) -> Host:
@@ -138,6 +141,6 @@ class HostBook:
         return max(self.gap_secs, delay or 0.0)
 
     @staticmethod
-    def _close(host: Host, reason: SkipReason, detail: str | None) -> None:
-        host.closed = Refusal(reason, detail)
+    def _close(host: Host, reason: SkipReason, detail: str | None, *, unread: bool = False) -> None:
+        host.closed = Refusal(reason, detail, unread)
         host.report.skipped_for = reason

@@ -182,7 +182,7 @@ class SiteCloseExtension:
         counts = self._run.report.counts
         first_run = not session.state.facts.generation  # the journal tells whose the shards without a head are
         if plan.total or first_run:
-            await session.write_journal(plan, counts.saved + counts.removed)
+            await session.write_journal(plan, self._run.rows_before + counts.saved + counts.removed)
         saved = await self._deliver(session, plan)
         self._quota -= min(saved.rows, sum(plan.planned[kind] for kind in CHANGES))
         reading.settle()

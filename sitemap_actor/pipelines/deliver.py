@@ -66,10 +66,11 @@ class DeliverPipeline:
         """Let the sink find out what an earlier life of this run saved."""
         if self._sink is not None:
             await self._sink.open()
-            if self._sink.saved_before_count():
+            self._run.rows_before = self._sink.saved_before_count()
+            if self._run.rows_before:
                 self._run.saved_before = self._sink.saved_before
             if self._left is not None:
-                self._left = max(0, self._left - self._sink.saved_before_count())
+                self._left = max(0, self._left - self._run.rows_before)
 
     async def process_item(self, batch: Batch) -> Batch:
         """Count and pass on, or buffer for the sink."""

@@ -8,6 +8,7 @@ from typing import Self
 
 from scrapy.crawler import Crawler
 
+from sitemap_actor.core.changes.kinds import UNJUDGED
 from sitemap_actor.core.hosts import Refusal
 from sitemap_actor.core.reasons import SkipReason, Stage
 from sitemap_actor.core.report import Skip
@@ -35,7 +36,7 @@ class PageRobotsPipeline:
         """Judge the pages host by host."""
         if not isinstance(batch, UrlBatch) or not batch.keys:
             return batch
-        groups = group_by_host(batch.keys)
+        groups = self._by_host(batch)
         refused: list[tuple[list[int], Refusal]] = []
         for key, indices in groups.items():
             refused += await self._refused(key, indices, batch.keys)
@@ -45,13 +46,22 @@ class PageRobotsPipeline:
             batch.drop(index for indices, _refusal in refused for index in indices)
         return batch
 
+    @staticmethod
+    def _by_host(batch: UrlBatch) -> dict[str, list[int]]:
+        """The places of the pages of each host; a page that is silent already costs no request and no host."""
+        groups = group_by_host(batch.keys)
+        silent = batch.silent
+        if silent is None:
+            return groups
+        wanted = {key: [index for index in indices if silent[index] is None] for key, indices in groups.items()}
+        return {key: indices for key, indices in wanted.items() if indices}
+
     async def _refused(self, key: str, indices: list[int], urls: list[str]) -> list[tuple[list[int], Refusal]]:
         """The pages of one host that are refused, with why."""
         hosts = self._run.hosts
         if not hosts.admits(key):
-            return [
-                (indices, Refusal(SkipReason.MAX_HOSTS, f"more than {hosts.max_other_hosts} hosts beyond the sites"))
-            ]
+            detail = f"more than {hosts.max_other_hosts} hosts beyond the sites"
+            return [(indices, Refusal(SkipReason.MAX_HOSTS, detail, unread=True))]
         host = hosts.peek(key)
         if host is None or not host.known:
             try:
@@ -73,7 +83,7 @@ class PageRobotsPipeline:
     def _refuse(self, batch: UrlBatch, indices: list[int], refusal: Refusal) -> None:
         """Count and list refused pages; in a batch that remembers, mark them."""
         if batch.remember:
-            batch.refuse(indices, refusal.reason)
+            batch.refuse(indices, UNJUDGED if refusal.unread else refusal.reason)
         elif refusal.reason is SkipReason.ROBOTS_TXT_DISALLOWED:
             batch.note("disallowed", len(indices))
         elif refusal.reason is SkipReason.NOT_REACHED:

@@ -144,6 +144,8 @@ class Model:
                 if url in absent:
                     m.missing += 1
                     m.gone = m.gone or m.missing >= 3
+                else:
+                    m.named_by = tuple(n for n in m.named_by if n not in readable)
         holders = [
             url for url, m in self.maps.items() if self.came[url] not in {Came.WHOLE, Came.LEFT_OUT} and not m.gone
         ]
@@ -219,6 +221,8 @@ class Model:
             for key, page in self.pages.items():
                 listing = self.listed.get(key, {}).get(url)
                 old = page.at.get(url)
+                if listing is None and key in self.listed:  # another file has it now
+                    listing, old = self._best(key)[1], old and max(page.at.values())
                 if listing and old is not None and not page.stale and listing.ord > -1e15 and old > -3e15:
                     if listing.ord != old:
                         changed.append((listing.ord, key))
@@ -238,7 +242,7 @@ class Model:
             return
         counts: dict[str, int] = {}
         for key, listings in self.listed.items():
-            if self._known(key) or key in self.r.silent or key in self.unsure:
+            if self._known(key) or self.r.silent.get(key, "unjudged") != "unjudged" or key in self.unsure:
                 continue
             if all(self._fresh(url) for url in listings):
                 source = self._best(key)[0]
@@ -259,7 +263,9 @@ class Model:
         doubt = all(
             self.came[url] is Came.CUT or (self.came[url] is Came.PARTIAL and self.maps[url].gone) for url in listings
         )
-        page, silent = self._known(key), key in self.r.silent
+        page, silent = self._known(key), self.r.silent.get(key)
+        if silent == "unjudged":
+            return self._unjudged(key)
         if page is None:
             if silent:
                 return "silent_new"
@@ -282,6 +288,17 @@ class Model:
                 return "stamped"
             return "held_modified" if cut else "modified"
         return "gained" if relation == "gained" else "same"
+
+    def _unjudged(self, key: str) -> str:
+        """What nobody could judge is as if it had not been read, but for what would have moved on without a row."""
+        before, self.r.silent = self.r.silent, {k: why for k, why in self.r.silent.items() if k != key}
+        verdict = self._listed(key)
+        self.r.silent = before
+        if verdict in {"held_new", "new", "modified", "held_modified"}:
+            return "waits"
+        if verdict == "baseline":
+            return "silent" if self._known(key) else "silent_new"
+        return "silent_moved" if verdict in {"migrated", "stamped"} else "silent"
 
     def _relation(self, key: str, page: Page, listing: Listing) -> str:
         if listing.ord < -1e15:
@@ -371,7 +388,9 @@ class Model:
             at = dict(page.at) if stale else {url: v for url, v in page.at.items() if url not in gone}
             return Page(page.told, page.kept, missing, stale, page.quiet or verdict == "aged", at)
         before = self._known(key)
-        if before is None and (verdict == "held_new" or (verdict in {"new", "baseline"} and key not in saved)):
+        if before is None and (
+            verdict in {"held_new", "waits"} or (verdict in {"new", "baseline"} and key not in saved)
+        ):
             return None
         listing = self._best(key)[1]
         told = verdict != "silent_new" and ((before is not None and before.told) or key in saved)
@@ -389,7 +408,10 @@ class Model:
             for url, value in self.pages[key].at.items():
                 if url not in at and self.came[url] is not Came.WHOLE and not self.maps[url].gone:
                     at[url] = value
-        return Page(told, kept, 0, False, key in self.r.silent, at)
+        quiet = key in self.r.silent
+        if self.r.silent.get(key) == "unjudged":
+            quiet = key in self.pages and self.pages[key].quiet
+        return Page(told, kept, 0, False, quiet, at)
 
     def _settle_maps(self, verdicts: dict[str, str], saved: set[str], after: dict[str, Page]) -> None:
         unsaved = [key for key, verdict in verdicts.items() if verdict == "baseline" and key not in saved]

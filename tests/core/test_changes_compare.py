@@ -406,3 +406,29 @@ def test_sitemap_named_by_two(life: Life) -> None:
     life.run([File(S1, pages(1, 2)), File(S2, pages(3), named_by=(ROBOTS, S1))])
     for _ in range(4):
         assert life.run([File(S1, pages(1, 2), Came.PARTIAL)]).rows == []
+
+
+def test_M05_a_deploy_that_renames_the_sitemap_file_too(life: Life) -> None:
+    life.run([File(S1, pages(*range(20))), File(S2, pages(*range(100, 120)))])
+    renamed = [File(S3, [*pages(*range(19), lastmod="2023-07-01T12:00:00Z"), (page(19), "2023-08-01")])]
+    second = life.run([*renamed, File(S2, pages(*range(100, 120)))])
+    assert second.types() == {page(19): "modified"}
+    assert second.count(Kind.STAMPED) == 19
+    assert [case.url for case in second.plan.comparison.cases if case.stamped] == [S1]
+    for _ in range(3):
+        later = life.run([*renamed, File(S2, pages(*range(100, 120)))])
+        assert later.rows == []
+        assert not any(case.stamped for case in later.plan.comparison.cases)
+
+
+def test_M05_a_deploy_that_splits_a_sitemap_file(life: Life) -> None:
+    life.run([File(S1, pages(*range(30)))])
+    first, second = (pages(*numbers, lastmod="2023-07-01T12:00:00Z") for numbers in (range(15), range(15, 30)))
+    assert life.run([File(S2, first), File(S3, second)]).rows == []
+
+
+def test_pages_that_move_to_the_file_of_the_day_are_modified(life: Life) -> None:
+    """A file that lists what changed on one day holds pages of one date; they are few of the file they came from."""
+    life.run([File(S1, pages(*range(100)))])
+    second = life.run([File(S1, pages(*range(70))), File(S2, pages(*range(70, 100), lastmod="2023-07-01"))])
+    assert len(second.of("modified")) == 30

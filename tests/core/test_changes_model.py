@@ -110,7 +110,7 @@ class World:
             for path in paths:
                 key = self.host[url] + path
                 if rng.random() < 0.03:
-                    self.silent[key] = "pattern"
+                    self.silent[key] = rng.choice(["pattern", "unjudged"])
                 elif rng.random() < 0.2:
                     self.silent.pop(key, None)
         return {

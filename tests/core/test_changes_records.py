@@ -164,6 +164,53 @@ async def test_a_crash_before_the_flip_leaves_the_old_state(tmp_path: Path) -> N
     state.close()
 
 
+class Dies(Exception):
+    pass
+
+
+class NoDeletes(Store):
+    """Dies where it is to delete something."""
+
+    async def delete(self, key: str) -> None:
+        raise Dies
+
+
+async def test_what_a_crash_after_the_flip_leaves_goes_with_the_next_change(tmp_path: Path) -> None:
+    made = iter(range(100))
+
+    def make(facts: SiteFacts) -> SiteState:
+        return SiteState(tmp_path / f"{next(made)}.sqlite", facts, now=0)
+
+    async def run(store: Store, page: str | None) -> str | None:
+        """One run that remembers that page alone, or whatever it found."""
+        vault = Vault(store, ENTRY)
+        state = await vault.open(make, journal_base=None)
+        facts = state.facts.copy()
+        facts.generation += 1
+        await vault.flip(await vault.prepare(facts, [block([page])] if page else None))
+        state.close()
+        return vault.invalid
+
+    store = Store()
+    await run(store, "https://example.com/1")
+    with pytest.raises(Dies):
+        await run(NoDeletes(store.records), "https://example.com/2")
+    assert len(store.records) == 3
+    await run(store, None)
+    await run(store, "https://example.com/3")
+    assert len(store.records) == 2
+
+    # What a state that cannot be read names is not such a leftover.
+    (head,) = [key for key in store.records if key.endswith("-head")]
+    (kept,) = [key for key in store.records if key != head]
+    store.records[head] = b"damaged"
+    assert await run(store, "https://example.com/4") is not None
+    for number in range(5, 8):
+        assert await run(store, f"https://example.com/{number}") is None
+    assert kept in store.records
+    assert len(store.records) == 4  # head, shard, and the two kept aside
+
+
 @SLOW
 @given(
     st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=300), st.lists(st.integers(-(2**63), 2**63 - 1))

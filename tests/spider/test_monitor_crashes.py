@@ -10,6 +10,7 @@ import pytest
 from scrapy.crawler import Crawler
 
 from sitemap_actor.core.report import Row
+from sitemap_actor.core.urls import canonical
 from sitemap_actor.jobs.files import FileStateStore
 from sitemap_actor.run import run_of
 from tests.spider.conftest import SiteFactory
@@ -63,20 +64,31 @@ class Dataset:
 
     rows: ClassVar[list[tuple[str, dict[str, Any]]]] = []
     limit: int | None = None
+    before: ClassVar[list[tuple[str, str]]] = []
+    full_at: int | None = None
+    """Once it holds so many rows, the run dies."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         run_of(crawler)
         return cls()
 
-    async def open(self) -> None: ...
+    async def open(self) -> None:
+        here = f"{DyingStore.place}-{DyingStore.run}"
+        Dataset.before = [(row["site"], canonical(row["url"])) for place, row in Dataset.rows if place == here]
 
     async def deliver(self, rows: Sequence[Row]) -> int:
         size = len(rows) if Dataset.limit is None else min(len(rows), max(0, Dataset.limit))
         if Dataset.limit is not None:
             Dataset.limit -= size
         place = f"{DyingStore.place}-{DyingStore.run}"
+        left = size if Dataset.full_at is None else Dataset.full_at - len(Dataset.rows)
+        if left < size:
+            DyingStore.last = 0
+            rows = rows[: max(0, left)]
         Dataset.rows += [(place, json.loads(json.dumps(row))) for row in rows[:size]]
+        if left < size:
+            raise OSError("the run is gone")
         return size
 
     def has_room(self) -> bool:
@@ -86,10 +98,10 @@ class Dataset:
         return []
 
     def saved_before(self, site: str, key: str) -> bool:
-        return False
+        return (site, key) in Dataset.before
 
     def saved_before_count(self) -> int:
-        return 0
+        return len(Dataset.before)
 
     def charged(self) -> None:
         return None
@@ -106,8 +118,17 @@ def _fresh() -> None:
 _runs = iter(range(1, 10_000))
 
 
-async def run(folder: Path, *servers: Site, dies_after: int | None = None, limit: int | None = None) -> Crawled:
-    DyingStore.operations, DyingStore.last, DyingStore.run = 0, dies_after, f"run-{next(_runs)}"
+async def run(
+    folder: Path,
+    *servers: Site,
+    dies_after: int | None = None,
+    limit: int | None = None,
+    sites: str = "",
+    again: bool = False,
+) -> Crawled:
+    """A new run, or another life of the last one (`again`)."""
+    DyingStore.operations, DyingStore.last = 0, dies_after
+    DyingStore.run = DyingStore.run if again else f"run-{next(_runs)}"
     Dataset.limit = limit
     settings = {
         "SITEMAP_LEASE_WAIT_SECS": 0,
@@ -116,7 +137,7 @@ async def run(folder: Path, *servers: Site, dies_after: int | None = None, limit
         "FEEDS": {},
         **QUICK,
     }
-    return await crawl(folder, settings, mode="monitor", sites=",".join(server.origin for server in servers))
+    return await crawl(folder, settings, mode="monitor", sites=sites or ",".join(server.origin for server in servers))
 
 
 def delivered() -> Counter[tuple[str, str]]:
@@ -189,3 +210,22 @@ async def test_the_spending_limit_loses_nothing(site: SiteFactory, tmp_path: Pat
     assert delivered() == FIRST_DAY + FIRST_DAY + SECOND_DAY + SECOND_DAY
     await run(tmp_path, *servers)
     assert sum(delivered().values()) == 24
+
+
+@pytest.mark.parametrize("more", [0, 2])
+async def test_a_host_and_its_sitemap_in_a_run_that_dies_in_its_second_life(
+    site: SiteFactory, tmp_path: Path, more: int
+) -> None:
+    """Both sites print the same `site` and the same pages; neither is taken for the other when rows are looked up."""
+    other, server = site(), site()
+    day(server, 0)
+    serve_robots(other, f"Sitemap: {other.origin}/t.xml")
+    put(other, "/t.xml", *numbered(20, "t"))
+    sites = f"{other.origin},{server.origin},{server.origin}/a.xml"
+    await run(tmp_path, other)
+    Dataset.full_at = 20 + 6 + more  # the second site's journal is written by then
+    await run(tmp_path, sites=sites, again=True)
+    Dataset.full_at = None
+    for _ in range(2):
+        await run(tmp_path, sites=sites)
+    assert delivered() == FIRST_DAY + FIRST_DAY + Counter((path[1:], "baseline") for path in numbered(20, "t"))

@@ -129,6 +129,20 @@ async def test_M07_a_sitemap_whose_name_changes_every_day(site: SiteFactory, tmp
     assert found == [{}, {f"only-{day}": "removed" for day in range(5)}, {}]
 
 
+async def test_M07_a_daily_name_that_rolls_holds_nothing_and_is_forgotten(site: SiteFactory, tmp_path: Path) -> None:
+    server = site()
+    known = []
+    for day in range(7):
+        robots(server, f"/map-{day}.xml")
+        put(server, f"/map-{day}.xml", *numbered(5), f"/only-{day}")
+        crawled = await monitor(tmp_path, server, rollingSitemaps="/map-")
+        assert kinds(crawled) == ({"new": 1} if day else {"baseline": 6})
+        assert "removalsHeld" not in flags(crawled)
+        (entry,) = crawled.record("SUMMARY")["sites"]
+        known.append(len(entry["sitemaps"]))
+    assert known == [1, 2, 3, 4, 4, 4, 4]
+
+
 async def test_an_index_that_goes_and_comes_back(site: SiteFactory, tmp_path: Path) -> None:
     server = site()
     robots(server, "/index.xml")
@@ -191,7 +205,7 @@ async def test_nothing_is_guessed_on_a_day_on_which_the_named_file_fails(site: S
     put(server, "/a.xml", "/1")
     assert [(await monitor(tmp_path, server)).rows for _ in range(4)] == [[]] * 4
     robots(server)
-    assert kinds(await monitor(tmp_path, server)) == {"baseline": 2}
+    assert [kinds(await monitor(tmp_path, server)) for _ in range(3)] == [{}, {}, {"removed": 1, "baseline": 2}]
 
 
 # --- settings that change between runs

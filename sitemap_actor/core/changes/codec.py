@@ -47,6 +47,7 @@ def write_head(head: Head) -> bytes:
                 "runs": site.runs,
                 "whole": site.whole,
                 "quiet": site.quiet,
+                "floor": site.floor,
                 "run": site.run,
                 "shards": head.shards,
                 "sitemaps": [facts.to_dict() for facts in site.sitemaps.values()],
@@ -61,7 +62,8 @@ def read_head(body: bytes, entry: str) -> Head:
         _check(lines := list(_unpacked(body)), "head", entry)
         values = lines[1]
         sitemaps = [SitemapFacts.from_dict(item) for item in values["sitemaps"]]
-        site = SiteFacts(entry, values["generation"], values["runs"], values["whole"], values["quiet"], values["run"])
+        facts = (values[name] for name in ("generation", "runs", "whole", "quiet", "floor", "run"))
+        site = SiteFacts(entry, *facts)
         site.sitemaps = {facts.url: facts for facts in sitemaps}
         return Head(site, [(str(key), str(digest)) for key, digest in values["shards"]])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sitemap_actor.core.changes import missing, moving
 from sitemap_actor.core.changes.facts import Came, Circumstances, FileSeen, Numbers, SiteFacts
 from sitemap_actor.core.changes.files import complete, judge, note_counts
-from sitemap_actor.core.changes.kinds import HELD_PAGES, SILENTLY, Kind, Terms
+from sitemap_actor.core.changes.kinds import HELD_PAGES, SILENTLY, UNJUDGED, Kind, Terms
 from sitemap_actor.core.changes.snapshot import ABSENT, UNREADABLE, Snapshot
 
 STAMP_WINDOW_SECS = 600.0
@@ -53,14 +53,23 @@ _BACK = (
 )
 _STAMPED = "EXISTS(SELECT 1 FROM stamped t WHERE t.page = n.page AND t.ord >= n.ord)"
 
+_WAITS = f"ifnull(p.why = '{UNJUDGED}', 0)"
+"""The page's host could not be judged: it takes no step that a row would have told of."""
+
 _VERDICTS = f"""
 INSERT INTO verdict SELECT kind, page, sitemap FROM (SELECT CASE
   WHEN p.state = 0 THEN CASE
-    WHEN p.why IS NOT NULL THEN {Kind.SILENT_NEW:d}
-    WHEN p.hold = 1 OR (ifnull(m.doubt, s.doubt) AND ifnull(m.held, s.held)) THEN {Kind.HELD_NEW:d}
-    WHEN :whole AND NOT ifnull(m.unread, s.unread) AND NOT (ifnull(m.fresh, s.fresh) AND s.massive) THEN {Kind.NEW:d}
+    WHEN p.why IS NOT NULL AND NOT {_WAITS} THEN {Kind.SILENT_NEW:d}
+    WHEN p.hold = 1 OR (ifnull(m.doubt, s.doubt) AND ifnull(m.held, s.held))
+      THEN iif({_WAITS}, {Kind.WAITING:d}, {Kind.HELD_NEW:d})
+    WHEN :whole AND NOT ifnull(m.unread, s.unread) AND NOT (ifnull(m.fresh, s.fresh) AND s.massive)
+      THEN iif({_WAITS}, {Kind.WAITING:d}, {Kind.NEW:d})
     WHEN :quiet THEN {Kind.QUIET:d}
-    ELSE {Kind.BASELINE:d} END
+    ELSE iif({_WAITS}, {Kind.SILENT_NEW:d}, {Kind.BASELINE:d}) END
+  WHEN {_WAITS} THEN CASE
+    WHEN p.state = 2 OR NOT {_NEWER} THEN {Kind.SILENT:d}
+    WHEN p.hold = 2 OR {_STAMPED} THEN {Kind.SILENT_MOVED:d}
+    ELSE {Kind.WAITING:d} END
   WHEN p.why IS NOT NULL THEN CASE WHEN {_NEWER} OR {_GAINED} THEN {Kind.SILENT_MOVED:d} ELSE {Kind.SILENT:d} END
   WHEN p.state = 2 THEN CASE WHEN :quiet THEN {Kind.QUIET:d} ELSE {Kind.BASELINE:d} END
   WHEN {_NEWER} THEN CASE
@@ -87,6 +96,16 @@ INSERT INTO changed SELECT n.sitemap, n.ord, n.page FROM now n JOIN was w ON w.p
 JOIN page p ON p.id = n.page AND p.unlisted = 0
 WHERE n.ord > {UNREADABLE} AND w.ord <> n.ord AND w.ord > {ABSENT}
 """
+
+_CHANGED_ELSEWHERE = f"""
+INSERT INTO changed SELECT sitemap, ord, page FROM (SELECT w.sitemap AS sitemap, n.ord AS ord, n.page AS page,
+  {_NEWEST_BEFORE} AS before
+  FROM was w LEFT JOIN now o ON o.page = w.page AND o.sitemap = w.sitemap JOIN page p ON p.id = w.page AND p.unlisted = 0
+  CROSS JOIN now n ON n.page = w.page LEFT JOIN many m ON m.page = w.page
+  WHERE o.page IS NULL AND n.ord > {UNREADABLE} AND (m.page IS NULL OR m.sitemap = n.sitemap))
+WHERE before > {ABSENT} AND before <> ord
+"""
+"""The same for pages that another file lists now: a deployment may rename the files as well."""
 
 
 class Comparison:
@@ -168,7 +187,7 @@ class Comparison:
                     case.fate,
                     case.came is Came.CUT,
                     case.doubtful,
-                    case.doubtful and case.was_whole,
+                    case.holds_unknown,
                     case.left_unread,
                     case.fresh,
                 )
@@ -181,7 +200,7 @@ class Comparison:
         if not self.site.whole or not any(case.fresh for case in self.cases):
             return
         query = (
-            f"SELECT n.sitemap, count(*) {JUDGED} AND p.state = 0 AND p.why IS NULL AND p.hold = 0"
+            f"SELECT n.sitemap, count(*) {JUDGED} AND p.state = 0 AND (p.why IS NULL OR {_WAITS}) AND p.hold = 0"
             " AND ifnull(m.fresh, s.fresh) GROUP BY n.sitemap"
         )
         for number, count in self.db.execute(query).fetchall():
@@ -192,10 +211,13 @@ class Comparison:
     # --- deploy stamps
 
     def _find_stamps(self) -> None:
-        """Mark the pages whose lastmod in a sitemap changed to within one window with more than half of its known pages."""
+        """Mark the pages whose lastmod changed to within one window with more than half of the known pages of their sitemap,
+        in whichever file they stand now.
+        """
         if not self.snapshot.known:
             return
         self.db.execute(_CHANGED)
+        self.db.execute(_CHANGED_ELSEWHERE)
         counts = self.db.execute("SELECT sitemap, count(*) FROM changed GROUP BY sitemap").fetchall()
         for number, count in counts:
             case = self.by_number[number]

@@ -103,6 +103,8 @@ class SiteFacts:
     """Read whole at some time, with every baseline row saved."""
     quiet: bool = False
     """Its earlier state could not be read: pages enter without a row until it was read whole."""
+    floor: int = 0
+    """Shards of generations up to this one belong to an earlier state that could not be read; they are never deleted."""
     run: str | None = None
     """The run that moved it on last; a later life of that run does not do so again."""
     sitemaps: dict[str, SitemapFacts] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from sitemap_actor.core.changes.facts import (
     GONE_AFTER_MISSING,
     GUESS,
     INPUT,
+    ROBOTS,
     Came,
     Circumstances,
     FileSeen,
@@ -61,6 +62,10 @@ class SitemapCase:
     """Pages whose lastmod a deploy stamped in this run."""
     behind: bool = False
     """Seen for the first time, but only because what names it was left unread so far, or because the input now names it."""
+    stopgap: bool = False
+    """Never read whole, and found by guessing only because robots.txt no longer names what it did, which may be a mistake: what
+    it lists is no news until the sitemaps that were named count as gone.
+    """
     seen: FileSeen | None = None
 
     @property
@@ -90,8 +95,13 @@ class SitemapCase:
 
     @property
     def doubtful(self) -> bool:
-        """Its unknown pages are not news yet: a limit cut it off, or it is dead and came back in part only."""
-        return self.came is Came.CUT or (self.came is Came.PARTIAL and self.facts.gone)
+        """Its unknown pages are not news yet: a limit cut it off, it is dead and came back in part only, or is a stopgap."""
+        return self.came is Came.CUT or (self.came is Came.PARTIAL and self.facts.gone) or self.stopgap
+
+    @property
+    def holds_unknown(self) -> bool:
+        """Its unknown pages are neither told nor remembered yet, because a later reading may tell them as what they are."""
+        return self.doubtful and (self.was_whole or self.stopgap)
 
     @property
     def holds(self) -> bool:
@@ -121,6 +131,7 @@ def judge(site: SiteFacts, seen: Iterable[FileSeen], circumstances: Circumstance
         cases.append(_case(before, now.get(url), url in missing, circumstances))
     cases += [_case(None, file, False, circumstances) for url, file in now.items() if url not in site.sitemaps]
     _note_behind(cases)
+    _note_stopgaps(cases)
     return cases
 
 
@@ -141,6 +152,27 @@ def _note_behind(cases: Iterable[SitemapCase]) -> None:
         for case in found:
             case.behind = True
             unread.add(case.url)
+
+
+def _note_stopgaps(cases: Iterable[SitemapCase]) -> None:
+    """Mark the sitemaps that were guessed, and those found through them, while ones that robots.txt named are only missing."""
+    cases = list(cases)
+    if not any(_is_missed(case) for case in cases):
+        return
+    unnamed = {GUESS}
+    candidates = [case for case in cases if case.seen is not None and case.seen.named_by and not case.was_whole]
+    while found := [
+        case for case in candidates if not case.stopgap and case.seen and unnamed.issuperset(case.seen.named_by)
+    ]:
+        for case in found:
+            case.stopgap = True
+            unnamed.add(case.url)
+
+
+def _is_missed(case: SitemapCase) -> bool:
+    """Whether robots.txt named it and does not any more, which may be a mistake."""
+    before = case.before
+    return case.came is Came.MISSING and not case.facts.gone and before is not None and ROBOTS in before.named_by
 
 
 def _missing(known: Mapping[str, SitemapFacts], now: Mapping[str, FileSeen], given: Circumstances) -> set[str]:
@@ -179,6 +211,9 @@ def _case(before: SitemapFacts | None, seen: FileSeen | None, missing: bool, giv
         came = Came.LEFT_OUT
     else:
         came = Came.UNKNOWN
+        facts.named_by = tuple(
+            namer for namer in facts.named_by if namer not in given.readable
+        )  # those name it no more
     if came is not Came.WHOLE:
         facts.forget_validators()
     # What left it since the last run left while it was rolling.

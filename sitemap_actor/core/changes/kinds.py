@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+UNJUDGED = "unjudged"
+"""Why a page waits: nobody could say in this run what the robots.txt of its host allows."""
+
 
 class Kind(IntEnum):
     """A verdict on a page. The first four are rows to save, in the order of saving."""
@@ -27,6 +30,8 @@ class Kind(IntEnum):
     """Enters a new state that replaces an unreadable one, without a row."""
     HELD_NEW = 19
     HELD_MODIFIED = 20
+    WAITING = 21
+    """Its host could not be judged: it stays as it was, and what changed of it is told by a run that can judge it."""
     PENDING = 30
     """Missing, but not in enough complete runs yet."""
     HELD_REMOVAL = 31
@@ -38,7 +43,7 @@ class Kind(IntEnum):
 
 CHANGES = (Kind.NEW, Kind.MODIFIED, Kind.REMOVED)
 ROWS = (*CHANGES, Kind.BASELINE)
-SILENTLY = (Kind.SILENT_NEW, Kind.SILENT_MOVED, Kind.SILENT, Kind.QUIET)
+SILENTLY = (Kind.SILENT_NEW, Kind.SILENT_MOVED, Kind.SILENT, Kind.QUIET, Kind.WAITING)
 HELD_PAGES = (Kind.HELD_NEW, Kind.HELD_MODIFIED)
 
 

@@ -216,7 +216,7 @@ class MonitorMemory:
             journal = await book.read()
             if journal is None:
                 return state
-            await vault.sweep(state.facts.generation)
+            await vault.sweep(state.facts.floor)
             if vault.invalid is None and journal.base != state.facts.generation:
                 await book.remove()
                 return state

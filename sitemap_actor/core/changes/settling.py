@@ -38,7 +38,8 @@ _STATES = {
     Kind.MIGRATED: ACTIVE,
 }
 """The state of pages whose verdict moves their lastmod on."""
-_UNSETTLED = (*HELD_PAGES, Kind.PENDING, Kind.HELD_REMOVAL)
+_UNSETTLED = (*HELD_PAGES, Kind.WAITING, Kind.PENDING, Kind.HELD_REMOVAL)
+_WITHOUT_ROW = (Kind.SILENT_NEW, Kind.SILENT_MOVED, Kind.SILENT, Kind.WAITING)
 _ORDER = " ORDER BY v.page LIMIT :limit"
 _COLUMNS = "p.key, x.url, x.lastmod, x.changefreq, x.priority, x.sitemap, x.extras, p.kept, p.first"
 _LISTED = (
@@ -111,12 +112,12 @@ class Plan:
         return done
 
     def silent_by_reason(self) -> Counter[str]:
-        """How many listed pages are remembered silently for each reason."""
+        """How many listed pages are remembered silently, or wait, for each reason."""
         return Counter(
             dict(
                 self.comparison.db.execute(
                     "SELECT p.why, count(*) FROM verdict v JOIN page p ON p.id = v.page"
-                    f" WHERE v.kind IN ({Kind.SILENT_NEW:d}, {Kind.SILENT_MOVED:d}, {Kind.SILENT:d}) GROUP BY p.why"
+                    f" WHERE v.kind IN ({','.join(map(str, map(int, _WITHOUT_ROW)))}) GROUP BY p.why"
                 )
             )
         )
@@ -247,12 +248,13 @@ def _move_facts(comparison: Comparison, fingerprint: str, *, capped: bool) -> Si
     unsettled = {row[0] for row in db.execute(_SITEMAPS_OF.format(kind="> 0"))}
     unsettled |= {row[0] for row in db.execute(_LONG_EXTRAS, (LONGEST_EXTRAS,))}
     after = SiteFacts(site.entry, site.generation + 1, site.runs + 1)
+    after.floor = site.floor
     after.whole = site.whole or (comparison.complete and not lacking)
     after.quiet = site.quiet and not after.whole and not capped
     for case in comparison.cases:
         facts, seen = case.facts, case.seen
         if case.came is Came.WHOLE and seen is not None:
-            facts.whole = facts.whole or case.number not in lacking
+            facts.whole = facts.whole or not (case.stopgap or case.number in lacking)
             facts.forget_validators()
             if case.number not in unsettled:
                 facts.etag, facts.last_modified = seen.etag, seen.last_modified

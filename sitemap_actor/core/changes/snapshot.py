@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sitemap_actor.core.changes.index import PageIndex
-from sitemap_actor.core.changes.kinds import Kind
+from sitemap_actor.core.changes.kinds import UNJUDGED, Kind
 
 CACHE_KIB = 24_576
 BLOCK = 1_000
@@ -68,6 +68,9 @@ _MEMBERS = (
     " AND (w.sitemap NOT IN (SELECT sitemap FROM settled) OR w.page IN (SELECT page FROM stale))"
     " ORDER BY 1, 2"
 )
+
+_QUIET = f"iif(why = '{UNJUDGED}', quiet, why IS NOT NULL)"
+"""`quiet` of a listed page from now on: whether a rule excluded it when it was last judged."""
 
 
 def orders(lastmods: Sequence[str | None], instants: Sequence[float | None], now: float) -> list[float]:
@@ -212,7 +215,7 @@ class Snapshot:
         members, last = self._members_query(), 0
         while True:
             pages = self.db.execute(
-                "SELECT id,key,state,first,kept,instant,missing,unlisted,quiet,why IS NOT NULL FROM page"
+                f"SELECT id,key,state,first,kept,instant,missing,unlisted,quiet,{_QUIET} FROM page"
                 " WHERE id > ? AND state > 0 ORDER BY id LIMIT ?",
                 (last, BLOCK),
             ).fetchall()
@@ -244,7 +247,7 @@ class Snapshot:
         differences = (
             f"SELECT 1 FROM verdict WHERE kind <> {Kind.SILENT:d}",
             "SELECT 1 FROM absent",
-            "SELECT 1 FROM page WHERE quiet <> (why IS NOT NULL)",
+            f"SELECT 1 FROM page WHERE quiet <> {_QUIET}",
             "SELECT 1 WHERE (SELECT count(*) FROM was) <> (SELECT count(*) FROM now)",
             listings,
         )

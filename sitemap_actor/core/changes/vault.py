@@ -1,8 +1,9 @@
 """One site's records in the state store, written in steps that survive a crash at any point.
 
-Writing: the shards of a new generation, then the head that names them (the flip), then the old shards go. Until the flip the
-old generation stands untouched. What cannot be read (damaged, cut short, foreign, newer) is copied aside under a key of its
-own before the head's key is written again; the shards it names are never overwritten, because generations only count up.
+Writing: the shards of a new generation, then the head that names them (the flip), then all other shards go, with those that an
+earlier crash left. Until the flip the old generation stands untouched. What cannot be read (damaged, cut short, foreign, newer)
+is copied aside under a key of its own before the head's key is written again; the shards it names are neither overwritten,
+because generations only count up, nor deleted.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ class Prepared:
 
     head: bytes
     shards: list[tuple[str, str]]
-    generation: int
+    floor: int
 
 
 @dataclass(slots=True)
@@ -65,7 +66,8 @@ class Vault:
             self.invalid = str(error)
         if body is not None:
             await self.store.write(f"{self.mark}-aside-{codec.digest_of(body)[:16]}", body)
-        return make(SiteFacts(self.entry, await self._last_generation(), quiet=True))
+        last = await self._last_generation()
+        return make(SiteFacts(self.entry, last, quiet=True, floor=last))
 
     async def _first(self, make: Callable[[SiteFacts], SiteState], journal_base: int | None) -> SiteState:
         lost = bool(journal_base) or (journal_base is None and await self._last_generation() > 0)
@@ -99,10 +101,11 @@ class Vault:
     def _generation(self, key: str) -> int:
         return int(key.removeprefix(f"{self.mark}-g")[:8])
 
-    async def sweep(self, generation: int) -> None:
-        """Delete shards that a crashed run left of a generation after the one that counts."""
+    async def sweep(self, floor: int) -> None:
+        """Delete the shards that the state which counts does not name: crashed runs left them. `floor`: as in its facts."""
+        named = {key for key, _digest in self._old}
         for key in await self.store.keys(f"{self.mark}-g"):
-            if self._generation(key) > generation:
+            if self._generation(key) > floor and key not in named:
                 await self.store.delete(key)
 
     async def clear(self) -> None:
@@ -114,21 +117,17 @@ class Vault:
     async def prepare(self, facts: SiteFacts, blocks: Iterable[Block] | None) -> Prepared:
         """Write the shards of the generation that `facts` names; without `blocks` those that were loaded stay."""
         if blocks is None:
-            return Prepared(codec.write_head(Head(facts, self._old)), self._old, facts.generation)
+            return Prepared(codec.write_head(Head(facts, self._old)), self._old, facts.floor)
         shards: list[tuple[str, str]] = []
         for body in codec.write_shards(blocks, "pages", self.entry):
             key = self._shard_key(facts.generation, len(shards))
             await self.store.write(key, body)
             shards.append((key, codec.digest_of(body)))
-        return Prepared(codec.write_head(Head(facts, shards)), shards, facts.generation)
+        return Prepared(codec.write_head(Head(facts, shards)), shards, facts.floor)
 
     async def flip(self, prepared: Prepared) -> None:
         """Make the prepared generation the one that counts, and let the one before go."""
         await self.store.write(self.head_key, prepared.head)
-        if prepared.shards is self._old:
-            return
-        left_over = await self.store.keys(f"{self.mark}-g{prepared.generation:08}-")
-        old = {key for key, _digest in self._old}
-        for key in old.union(left_over).difference(key for key, _digest in prepared.shards):
-            await self.store.delete(key)
-        self._old = prepared.shards
+        if prepared.shards is not self._old:
+            self._old = prepared.shards
+            await self.sweep(prepared.floor)
