@@ -19,7 +19,7 @@ from tests.actor.helpers import PRICES
 
 
 class LeanPlatform(FakePlatform):
-    """Takes rows as they come and looks at them after the run: what it does meanwhile slows down the Actor's half of the core."""
+    """Takes rows as they come and looks at them after the run: what it did meanwhile would slow down the Actor."""
 
     def __init__(self, urls: str) -> None:
         super().__init__()
