@@ -54,9 +54,12 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def render(results: "Results", told: dict[str, str], *, letters: str, size: int, rounds: int) -> str:
+def render(results: "Results", told: dict[str, str], *, letters: str, size: int) -> str:
     """Everything between the marks of the document."""
-    parts = [f"Measured on {machine()}. Medians of {rounds} interleaved round{'s' * (rounds > 1)}."]
+    rounds = sorted({len(runs) for letter in letters if (runs := results.runs("scrapy", letter))})
+    parts = [
+        f"Measured on {machine()}. Medians of {' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} interleaved rounds."
+    ]
     parts += [_contest(results, letter, size) for letter in letters if results.runs("scrapy", letter)]
     if results.runs("noop_scrapy", "z"):
         parts += [_floors(results, letters, size), _techniques(results, letters, size), _start(results)]

@@ -3,11 +3,13 @@
 A class that implements a port is built with `from_crawler(crawler)` where it has one, so it may read settings.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from sitemap_actor.core.report import Row
 from sitemap_actor.core.rows import Event
+
+T = TypeVar("T")
 
 
 class Sink(Protocol):
@@ -80,3 +82,15 @@ class StateStore(Protocol):
 
     async def rows_of(self, place: str, offset: int, limit: int) -> list[dict[str, Any]] | None:
         """Rows that another run saved in `place`, in order; an empty list past the last; None where the place is gone."""
+
+
+class Aside(Protocol):
+    """Does work that takes long while the caller, who awaits it, lets others go on."""
+
+    def __call__(self, work: Callable[..., T], /, *given: Any) -> Awaitable[T]:
+        """Call `work` with what is given; its answer, or what it raises."""
+
+
+async def in_place(work: Callable[..., T], /, *given: Any) -> T:
+    """The `Aside` of those who have nobody to let go on."""
+    return work(*given)

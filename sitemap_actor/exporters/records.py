@@ -21,25 +21,27 @@ class Record:
     content_type: str
 
 
-def records_of(report: RunReport, now: float) -> Iterator[Record]:
-    """Every record of the run as of `now` (POSIX seconds)."""
-    from sitemap_actor.exporters.atom import atom_bytes  # noqa: PLC0415 - jinja2 and lxml are needed at the end only
+def records_of(report: RunReport, now: float, skipped_from: int = 0) -> Iterator[Record]:
+    """Every record of the run as of `now` (POSIX seconds); of SKIPPED only what came since entry `skipped_from`."""
+    from sitemap_actor.exporters.atom import atom_bytes  # noqa: PLC0415 - a start need not wait for jinja2 and lxml
     from sitemap_actor.exporters.page import page_bytes  # noqa: PLC0415
 
-    yield from interim_records_of(report, now)
+    yield Record("REPORT", to_json(report.to_dict(now)), JSON)
+    yield from _skipped(report, skipped_from)
+    summary = summary_bytes(report, now)
+    if summary is not None:
+        yield Record("SUMMARY", summary, JSON)
     yield Record("REPORT.html", page_bytes(report, now), HTML)
     feed = atom_bytes(report, now)
     if feed is not None:
         yield Record("CHANGES.atom", feed, ATOM)
 
 
-def interim_records_of(report: RunReport, now: float, skipped_from: int = 0) -> Iterator[Record]:
-    """The records that are rewritten while the run lasts; of SKIPPED only what came since entry `skipped_from`."""
-    yield Record("REPORT", to_json(report.to_dict(now)), JSON)
-    yield from _skipped(report, skipped_from)
-    summary = summary_bytes(report, now)
-    if summary is not None:
-        yield Record("SUMMARY", summary, JSON)
+def get_ready() -> None:
+    """Import and compile what `records_of` needs, which takes longer than most of its calls."""
+    from sitemap_actor.exporters import atom, page  # noqa: F401, PLC0415
+
+    page.template()
 
 
 def _skipped(report: RunReport, first: int) -> Iterator[Record]:

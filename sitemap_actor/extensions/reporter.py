@@ -15,7 +15,7 @@ from sitemap_actor.core.ports import RecordStore
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.core.report import Result, StopReason
 from sitemap_actor.exporters.feeds import RowFeedExporter
-from sitemap_actor.exporters.records import Record, interim_records_of, records_of
+from sitemap_actor.exporters.records import Record, get_ready, records_of
 from sitemap_actor.run import Run, run_of
 
 logger = logging.getLogger(__name__)
@@ -95,9 +95,10 @@ class ReporterExtension:
     async def _rewrite(self) -> None:
         while True:
             await asyncio.sleep(REWRITE_SECS)
+            await asyncio.to_thread(get_ready)
             report = self._run.report
             report.message = run_message(report, self._run.broken)
-            await self._write(_at_once(interim_records_of(report, time.time(), self._skips_written)))
+            await self._write(_at_once(records_of(report, time.time(), self._skips_written)))
             self._skips_written = len(report.skips)
 
     async def _write(self, records: AsyncIterable[Record]) -> list[str]:

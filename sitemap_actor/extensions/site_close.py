@@ -48,7 +48,7 @@ class SiteCloseExtension:
         self._crawler = crawler
         self._run = run
         self._folder = Path(tempfile.mkdtemp(prefix="sitemap-monitor-"))
-        self._memory = MonitorMemory(run.job, store, self._folder, now=run.report.started_at)
+        self._memory = MonitorMemory(run.job, store, self._folder, now=run.report.started_at, aside=asyncio.to_thread)
         self._memory.begin = self._begin
         self._lease = Lease(store, clock=time.time, sleep=asyncio.sleep, wait_secs=lease_wait_secs)
         self._at_once = store.identity()[1] is not None
@@ -173,7 +173,7 @@ class SiteCloseExtension:
         if self._run.broken is not None:
             self._run.report.counts.deferred += session.state.snapshot.listed_count
             return
-        plan = session.compare(self._run.job, self._memory.now, self._quota)
+        plan = await session.compare(self._run.job, self._memory.now, self._quota)
         saved_before = self._run.saved_before
         if session.settled_before:
             plan.set_aside(lambda key: True)
@@ -204,7 +204,8 @@ class SiteCloseExtension:
         counts, changes = run.report.counts, len(run.report.changes)
         saved_before, given, settled = counts.saved, run.rows_given, run.rows_settled
         sent = 0
-        for rows in plan.rows():
+        batches = plan.rows()
+        while (rows := await asyncio.to_thread(next, batches, None)) is not None:
             if run.stopping is StopReason.SPENDING_LIMIT or run.broken is not None:
                 break
             sent += len(rows)

@@ -36,7 +36,7 @@ def _import_everything() -> None:
             import_module(module.name)
     for name in _BY_NAME:
         import_module(f"scrapy.{name}")
-    page._template()
+    page.template()
 
 
 def _run(order: dict[str, object]) -> None:

@@ -19,7 +19,7 @@ from sitemap_actor.core.changes.kinds import Kind
 from sitemap_actor.core.changes.settling import TYPES, Plan
 from sitemap_actor.core.changes.site import SiteState
 from sitemap_actor.core.changes.snapshot import ACTIVE, BLOCK, MEMBER_COLUMNS, UNREADABLE, Block
-from sitemap_actor.core.ports import StateStore
+from sitemap_actor.core.ports import Aside, StateStore, in_place
 
 RECORD = "journal"
 ROWS_AT_ONCE = 10_000
@@ -68,6 +68,8 @@ class JournalBook:
     store: StateStore
     mark: str
     entry: str
+    aside: Aside = in_place
+    """Does what takes long for a large site."""
 
     @property
     def key(self) -> str:
@@ -77,7 +79,8 @@ class JournalBook:
     async def write(self, journal: Journal, blocks: Iterable[Block]) -> None:
         """Write the journal: its shards first, its own record last."""
         journal.shards = []
-        for body in codec.write_shards(blocks, RECORD, self.entry):
+        bodies = codec.write_shards(blocks, RECORD, self.entry)
+        while (body := await self.aside(next, bodies, None)) is not None:
             key = f"{self.key}-{len(journal.shards):05}"
             await self.store.write(key, body)
             journal.shards.append((key, codec.digest_of(body)))

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from sitemap_actor.core.changes.codec import StateInvalidError
@@ -21,7 +22,7 @@ from sitemap_actor.core.changes.site import Listing, SiteState, Staged
 from sitemap_actor.core.changes.vault import Prepared, Vault
 from sitemap_actor.core.job import Job
 from sitemap_actor.core.patterns import Patterns
-from sitemap_actor.core.ports import StateStore
+from sitemap_actor.core.ports import Aside, StateStore, in_place
 from sitemap_actor.core.reading import SiteReading
 from sitemap_actor.core.reasons import FileKind
 from sitemap_actor.core.report import FileStatus, SitemapReport
@@ -68,12 +69,13 @@ class Session:
             self.reading.capped = True
         return staged
 
-    def compare(self, job: Job, now: float, quota: int) -> Plan:
+    async def compare(self, job: Job, now: float, quota: int) -> Plan:
         """Judge what was read, with a quota of change rows."""
         self.seen = files_seen(self.reading, self.state.facts, self.state.cut)
         note_validators(self.seen, self.answers)
         terms = Terms(now, job.removal_confirm_runs, job.shrink_guard_percent, _excluded(job))
-        return self.state.compare(
+        compare = partial(
+            self.state.compare,
             self.seen,
             circumstances(self.reading, self.seen),
             terms,
@@ -81,6 +83,7 @@ class Session:
             quota=quota,
             include_existing=job.include_existing,
         )
+        return await self.vault.aside(compare)
 
     @property
     def settled_before(self) -> bool:
@@ -98,9 +101,10 @@ class Session:
 
     async def prepare(self, saved: int, fingerprint: str) -> Prepared:
         """Move the state on by the first `saved` rows of the plan, and write it up to the flip."""
-        facts = self.state.settle(saved, fingerprint)
+        aside = self.vault.aside
+        facts = await aside(self.state.settle, saved, fingerprint)
         facts.run = self.book.store.identity()[0]
-        return await self.vault.prepare(facts, None if self.state.is_as_loaded() else self.state.blocks())
+        return await self.vault.prepare(facts, None if await aside(self.state.is_as_loaded) else self.state.blocks())
 
     async def flip(self, prepared: Prepared) -> None:
         """Make the prepared state the one that counts; the journal has done its duty."""
@@ -110,9 +114,11 @@ class Session:
 
 
 class MonitorMemory:
-    """The memory of a run. `folder`: a temporary one for the sites' files. `now`: when the run began, POSIX seconds."""
+    """The memory of a run. `folder`: a temporary one for the sites' files. `now`: when the run began, POSIX seconds.
+    `aside` does what takes long for a large site.
+    """
 
-    def __init__(self, job: Job, store: StateStore, folder: Path, *, now: float) -> None:
+    def __init__(self, job: Job, store: StateStore, folder: Path, *, now: float, aside: Aside = in_place) -> None:
         self.job = job
         self.now = now
         self.sessions: dict[SiteReading, Session] = {}
@@ -120,6 +126,7 @@ class MonitorMemory:
         self.begin: Callable[[], Awaitable[None]] | None = None
         """Awaited before anything of the state is read; it raises where the run must not begin."""
         self._store = store
+        self._aside = aside
         self._folder = folder
         self._files = 0
 
@@ -130,8 +137,8 @@ class MonitorMemory:
         if self.begin is not None:
             await self.begin()
         entry = reading.site.entry
-        vault = Vault(self._store, entry)
-        book = JournalBook(self._store, vault.mark, entry)
+        vault = Vault(self._store, entry, self._aside)
+        book = JournalBook(self._store, vault.mark, entry, self._aside)
         flags: set[str] = set()
         state = await vault.open(self._make, journal_base=await book.base())
         if vault.invalid is not None:
@@ -229,7 +236,7 @@ class MonitorMemory:
         if saved is None:
             flags.add(AT_LEAST_ONCE)
         elif saved:
-            facts = apply(state, journal, book.blocks(bodies), saved)
+            facts = await self._aside(apply, state, journal, book.blocks(bodies), saved)
             prepared = await vault.prepare(facts, state.blocks())
             await vault.flip(prepared)
             state.close()

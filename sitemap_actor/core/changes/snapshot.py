@@ -83,10 +83,13 @@ def orders(lastmods: Sequence[str | None], instants: Sequence[float | None], now
 
 
 class Snapshot:
-    """The file of one site in one run. `path` must not exist yet; `close` leaves the file to whoever made its folder."""
+    """The file of one site in one run. `path` must not exist yet; `close` leaves the file to whoever made its folder.
+
+    Any thread may use it, but no two at a time.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.db = sqlite3.connect(path, isolation_level=None)
+        self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         for pragma in _PRAGMAS:
             self.db.execute(f"PRAGMA {pragma}")
         self.db.executescript(_SCHEMA)

@@ -15,7 +15,7 @@ from sitemap_actor.core.changes.codec import Head, StateInvalidError
 from sitemap_actor.core.changes.facts import SiteFacts
 from sitemap_actor.core.changes.site import SiteState
 from sitemap_actor.core.changes.snapshot import Block
-from sitemap_actor.core.ports import StateStore
+from sitemap_actor.core.ports import Aside, StateStore, in_place
 
 
 @dataclass(slots=True)
@@ -33,6 +33,8 @@ class Vault:
 
     store: StateStore
     entry: str
+    aside: Aside = in_place
+    """Does what takes long for a large site."""
     invalid: str | None = None
     """Why the state that was found could not be read, if it could not."""
     _old: list[tuple[str, str]] = field(default_factory=list)
@@ -79,7 +81,7 @@ class Vault:
         state = make(head.site)
         try:
             async for block in self._blocks(head):
-                state.load([block])
+                await self.aside(state.load, [block])
         except BaseException:
             state.close()
             raise
@@ -119,7 +121,8 @@ class Vault:
         if blocks is None:
             return Prepared(codec.write_head(Head(facts, self._old)), self._old, facts.floor)
         shards: list[tuple[str, str]] = []
-        for body in codec.write_shards(blocks, "pages", self.entry):
+        bodies = codec.write_shards(blocks, "pages", self.entry)
+        while (body := await self.aside(next, bodies, None)) is not None:
             key = self._shard_key(facts.generation, len(shards))
             await self.store.write(key, body)
             shards.append((key, codec.digest_of(body)))

@@ -35,7 +35,7 @@ def page_bytes(report: RunReport, now: float) -> bytes:
 
 
 @cache
-def _template() -> tuple["Template", str, str]:
+def template() -> tuple["Template", str, str]:
     """The page's template, its style sheet, and the sheet's hash; jinja2 is imported by the first page only."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415
 
@@ -56,8 +56,8 @@ def _template() -> tuple["Template", str, str]:
 def _render(report: RunReport, now: float, scale: float) -> bytes:
     from markupsafe import Markup  # noqa: PLC0415
 
-    template, style, digest = _template()
-    page = template.render(
+    compiled, style, digest = template()
+    page = compiled.render(
         _lists(report, scale),
         style=Markup(style),  # noqa: S704 - the package's own file
         style_hash=digest,
