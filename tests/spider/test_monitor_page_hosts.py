@@ -9,7 +9,12 @@ from tests.spider.helpers import URLSET, XML, Crawled, serve_robots
 from tests.spider.server import Reply, Site
 from tests.spider.test_monitor_scenarios import changes, index_text, monitor, put_tagged, robots, text
 
-DOWN = [Reply(503), Reply(403), Reply(301), Reply(body=b"User-agent: *\n", headers={"Content-Length": "999"})]
+DOWN = [
+    Reply(503),
+    Reply(403),
+    Reply(301),
+    Reply(body=b"User-agent: *\n", headers={"Content-Length": "999"}, keep_alive=False),
+]
 
 
 def _list(server: Site, elsewhere: Site, **pages: str | None) -> None:
