@@ -1,7 +1,6 @@
 """Monitor mode as an Actor: two events, the named store, and exactly once over kills and over runs."""
 
 import asyncio
-import random
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,6 @@ from tests.actor.helpers import PRICES, Ended, Starter, assert_no_secret, enviro
 from tests.actor.test_input import local_input, record, rows
 from tests.spider.helpers import assert_adds_up, serve_index
 from tests.spider.server import Site
-
-KILLS = 12
-CALLS = 60
-SEED = 7
 
 
 def next_run(fake: FakePlatform, number: int, limit: float = 50.0) -> None:
@@ -146,55 +141,6 @@ async def test_a_second_run_on_the_same_state_asks_for_nothing(
     fake.statuses[holder] = "ABORTED"
     await at_home(starter, tmp_path, fake)
     assert len(found(fake)) == 600
-
-
-def moments() -> list[tuple[int, str]]:
-    dice = random.Random(SEED)
-    return [(dice.randint(8, CALLS), dice.choice(["before", "after"])) for _ in range(KILLS)]
-
-
-async def test_kills_at_any_moment_lose_nothing_and_double_nothing(tmp_path: Path, starter: Starter) -> None:
-    """The second run is killed, started again under its own id, and then followed by a third run."""
-    room = asyncio.Semaphore(4)
-    failures: list[str] = []
-    killed = 0
-
-    async def one(number: int, moment: tuple[int, str]) -> None:
-        nonlocal killed
-        folder = tmp_path / str(number)
-        async with room, FakePlatform() as fake:
-            with Site() as site:
-                the_site(site, day=1)
-                fake.set_input({"mode": "monitor", "sites": [site.url]})
-                next_run(fake, 1)
-                await at_home(starter, folder, fake)
-                assert len(found(fake)) == 600
-                changes = the_site(site, day=2)
-                next_run(fake, 2)
-                ended = await at_home(starter, folder, fake, moment)
-                if ended.code == -9:
-                    killed += 1
-                    ended = await at_home(starter, folder, fake)
-                assert ended.code == 0, ended.log
-                assert found(fake) == changes
-                assert fake.charged == {"change": 23}
-                assert fake.record("REPORT")["charged"] == {"url": 0, "change": 23}
-                next_run(fake, 3)
-                await at_home(starter, folder, fake)
-                assert found(fake) == {}
-                assert not fake.charges
-
-    async def told(number: int, moment: tuple[int, str]) -> None:
-        try:
-            await one(number, moment)
-        except AssertionError as error:
-            failures.append(f"case {number} {moment}: {error}"[:3_000])
-
-    async with asyncio.TaskGroup() as group:
-        for number, moment in enumerate(moments()):
-            group.create_task(told(number, moment))
-    assert not failures, f"{len(failures)} of {KILLS}:\n" + "\n".join(failures[:5])
-    assert killed >= KILLS // 2
 
 
 async def test_a_run_killed_for_good_is_made_up_for_by_the_next_run(tmp_path: Path, starter: Starter) -> None:
