@@ -27,6 +27,8 @@ TITLES = {
 }
 # What a tool does to URLs by design, so that a difference is no disagreement.
 _REWRITES = {"trafilatura_search"}
+# What a tool gets wrong now and then, at the border of two chunks of a text file.
+_BREAKS = {"npm_crawlee": "e"}
 _READS_NOTHING = {"scrapy_items": "e", "scrapy_filter": "e", "advertools_df": "e", "npm_sitemap": "e", "npm_sitemapper": "e",
                   "npm_stream_parser": "bce"}  # fmt: skip
 
@@ -167,7 +169,8 @@ def disagreements(results: "Results", letters: str) -> list[str]:
     for letter in letters:
         for name in (*OWN, *(tool.name for tool in TOOLS)):
             runs: list[dict[str, Any]] = results.runs(name, letter)
-            if not runs or name in _REWRITES or letter in _READS_NOTHING.get(name, ""):
+            known = _READS_NOTHING.get(name, "") + _BREAKS.get(name, "")
+            if not runs or name in _REWRITES or letter in known:
                 continue
             if runs[0]["code"] or runs[0].get("missing") or runs[0].get("extra"):
                 wrong.append(f"{name} on {letter}: {runs[0]}")
