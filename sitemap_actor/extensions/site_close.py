@@ -232,6 +232,7 @@ class SiteCloseExtension:
             self._run.broken = self._run.broken or f"what is remembered could not be written: {error}"
         finally:
             self._run.state_moved.set()
+            self._memory.close()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     async def _flip_pending(self) -> None:

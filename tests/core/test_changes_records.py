@@ -186,9 +186,9 @@ async def test_what_a_crash_after_the_flip_leaves_goes_with_the_next_change(tmp_
         vault = Vault(store, ENTRY)
         state = await vault.open(make, journal_base=None)
         facts = state.facts.copy()
+        state.close()
         facts.generation += 1
         await vault.flip(await vault.prepare(facts, [block([page])] if page else None))
-        state.close()
         return vault.invalid
 
     store = Store()

@@ -143,7 +143,11 @@ class MonitorMemory:
         state = await vault.open(self._make, journal_base=await book.base())
         if vault.invalid is not None:
             flags.add(STATE_WAS_INVALID)
-        state = await self._work_off(book, vault, state, flags)
+        try:
+            state = await self._work_off(book, vault, state, flags)
+        except BaseException:
+            state.close()
+            raise
         reading.named_only = any(map(is_named, state.facts.sitemaps.values()))
         self.sessions[reading] = Session(reading, state, vault, book, flags)
 
@@ -210,6 +214,13 @@ class MonitorMemory:
             return False
         reading.leave_out(url, parent)
         return True
+
+    def close(self) -> None:
+        """Let go of the files of sites that were never closed."""
+        for session in self.sessions.values():
+            session.closing = True
+            session.state.close()
+        self.sessions.clear()
 
     # --- opening
 
