@@ -99,7 +99,8 @@ def main() -> None:
     results = Results(out / "raw.jsonl", more=options.more)
     with contest.open():
         contest.scrapy("z")  # everything is compiled and in the disk's cache after this
-        for number in range(options.more, options.more + options.rounds):
+        first = int(options.more)  # the first round of all is the one in which agreement is looked at
+        for number in range(first, first + options.rounds):
             if "peers" in options.sections:
                 peers(contest, results, options.letters, number)
             if "limits" in options.sections:

@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.actor.fake_platform import _BODY, ITEM_EVENT, KVS, FakePlatform
+from tests.actor.fake_platform import BODY, ITEM_EVENT, KVS, FakePlatform
 from tests.actor.helpers import PRICES
 
 
@@ -27,7 +27,7 @@ class LeanPlatform(FakePlatform):
         self._pushed: list[bytes] = []
 
     async def _push(self, request: web.Request) -> web.Response:
-        body = request[_BODY]
+        body = request[BODY]
         self._pushed.append(body)
         self._count(ITEM_EVENT, body.count(b'{"url": "'))
         self.calls.clear()

@@ -58,10 +58,9 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 def render(results: "Results", told: dict[str, str], *, letters: str, size: int) -> str:
     """Everything between the marks of the document."""
-    rounds = sorted({len(runs) for letter in letters if (runs := results.runs("scrapy", letter))})
-    parts = [
-        f"Measured on {machine()}. Medians of {' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} interleaved rounds."
-    ]
+    counts = [len(runs) for letter in letters if (runs := results.runs("scrapy", letter))] or [0]
+    rounds = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
+    parts = [f"Measured on {machine()}. Medians of interleaved rounds, {rounds} of each workload."]
     parts += [_contest(results, letter, size) for letter in letters if results.runs("scrapy", letter)]
     if results.runs("noop_scrapy", "z"):
         parts += [_floors(results, letters, size), _techniques(results, letters, size), _start(results)]

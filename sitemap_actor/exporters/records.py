@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sitemap_actor.core.report import SKIPS_PER_RECORD, RunReport
+from sitemap_actor.exporters.atom import atom_bytes
+from sitemap_actor.exporters.page import page_bytes
 from sitemap_actor.exporters.summary import summary_bytes
 
 JSON = "application/json; charset=utf-8"
@@ -23,9 +25,6 @@ class Record:
 
 def records_of(report: RunReport, now: float, skipped_from: int = 0) -> Iterator[Record]:
     """Every record of the run as of `now` (POSIX seconds); of SKIPPED only what came since entry `skipped_from`."""
-    from sitemap_actor.exporters.atom import atom_bytes  # noqa: PLC0415 - a start need not wait for jinja2 and lxml
-    from sitemap_actor.exporters.page import page_bytes  # noqa: PLC0415
-
     yield Record("REPORT", to_json(report.to_dict(now)), JSON)
     yield from _skipped(report, skipped_from)
     summary = summary_bytes(report, now)
@@ -35,13 +34,6 @@ def records_of(report: RunReport, now: float, skipped_from: int = 0) -> Iterator
     feed = atom_bytes(report, now)
     if feed is not None:
         yield Record("CHANGES.atom", feed, ATOM)
-
-
-def get_ready() -> None:
-    """Import and compile what `records_of` needs, which takes longer than most of its calls."""
-    from sitemap_actor.exporters import atom, page  # noqa: F401, PLC0415
-
-    page.template()
 
 
 def _skipped(report: RunReport, first: int) -> Iterator[Record]:

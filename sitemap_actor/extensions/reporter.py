@@ -14,8 +14,9 @@ from sitemap_actor.core.message import run_message
 from sitemap_actor.core.ports import RecordStore
 from sitemap_actor.core.reasons import SkipReason
 from sitemap_actor.core.report import Result, StopReason
+from sitemap_actor.exporters import page
 from sitemap_actor.exporters.feeds import RowFeedExporter
-from sitemap_actor.exporters.records import Record, get_ready, records_of
+from sitemap_actor.exporters.records import Record, records_of
 from sitemap_actor.run import Run, run_of
 
 logger = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ class ReporterExtension:
     async def _rewrite(self) -> None:
         while True:
             await asyncio.sleep(REWRITE_SECS)
-            await asyncio.to_thread(get_ready)
+            await asyncio.to_thread(page.template)  # compiling it takes longer than all that follows
             report = self._run.report
             report.message = run_message(report, self._run.broken)
             await self._write(_at_once(records_of(report, time.time(), self._skips_written)))

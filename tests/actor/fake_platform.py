@@ -31,7 +31,7 @@ ITEM_EVENT = "apify-default-dataset-item"
 START_EVENT = "apify-actor-start"
 
 _KEY = re.compile(r"[a-zA-Z0-9!\-_.'()]{1,256}")
-_BODY = web.RequestKey("body", bytes)
+BODY = web.RequestKey("body", bytes)
 _IDEMPOTENCY_SECS = 180.0
 
 Action = Literal["error", "lost", "hang", "kill_before", "kill_after", "pause_after"]
@@ -312,7 +312,7 @@ class FakePlatform:
                 body = brotli.decompress(raw)
             except brotli.error:
                 body = raw  # the web server had unpacked it already
-        request[_BODY] = body
+        request[BODY] = body
         headers = {name.lower(): value for name, value in request.headers.items()}
         call = Call(len(self.calls) + 1, request.method, request.path, dict(request.query), headers, body)
         self.calls.append(call)
@@ -376,12 +376,12 @@ class FakePlatform:
         return web.json_response({"data": self.run | {"id": run, "status": self.statuses[run]}})
 
     async def _run_put(self, request: web.Request) -> web.Response:
-        update = json.loads(request[_BODY])
+        update = json.loads(request[BODY])
         self.messages.append((update.get("statusMessage"), bool(update.get("isStatusMessageTerminal"))))
         return web.json_response({"data": self.run})
 
     async def _run_charge(self, request: web.Request) -> web.Response:
-        body = json.loads(request[_BODY])
+        body = json.loads(request[BODY])
         key, event, count = request.headers["idempotency-key"], body["eventName"], body["count"]
         if event.startswith("apify-") or event not in self.prices:
             return _error(400, "invalid-event")
@@ -424,9 +424,9 @@ class FakePlatform:
 
     async def _push(self, request: web.Request) -> web.Response:
         store = self._find(request, "datasets")
-        if len(request[_BODY]) > self.max_body:
+        if len(request[BODY]) > self.max_body:
             return _error(413, "request-too-large")
-        rows = json.loads(request[_BODY])
+        rows = json.loads(request[BODY])
         rows = rows if isinstance(rows, list) else [rows]
         if self.schema is not None and store.name is None:
             bad = [
@@ -487,7 +487,7 @@ class FakePlatform:
         if not _KEY.fullmatch(key):
             return _error(400, "invalid-parameter")
         if request.method == "PUT":
-            store.records[key] = (request[_BODY], request.headers.get("Content-Type", "application/octet-stream"))
+            store.records[key] = (request[BODY], request.headers.get("Content-Type", "application/octet-stream"))
             return web.json_response({}, status=201)
         if request.method == "DELETE":
             store.records.pop(key, None)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.spider.conftest import SiteFactory
 from tests.spider.helpers import serve_robots
-from tests.spider.server import Reply
+from tests.spider.server import Reply, Site
 from tests.spider.test_monitor_scenarios import (
     changes,
     flags,
@@ -81,15 +81,20 @@ async def test_a_named_sitemap_at_a_common_path_is_found_without_its_line(
     assert found == [*held, {"1": "removed"}, {}, {}, {}][:4]
 
 
-async def test_a_file_that_one_unchanged_index_dropped_while_the_other_failed(
-    site: SiteFactory, tmp_path: Path
-) -> None:
-    server = site()
+def two_indexes_of_one_file(server: Site) -> None:
+    """Both name /c.xml, which lists page 2."""
     robots(server, "/one.xml", "/two.xml")
     put_tagged(server, "/one.xml", index_text(server, "/a.xml", "/c.xml"))
     put_tagged(server, "/two.xml", index_text(server, "/c.xml"))
     put(server, "/a.xml", "/1")
     put(server, "/c.xml", "/2")
+
+
+async def test_a_file_that_one_unchanged_index_dropped_while_the_other_failed(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site()
+    two_indexes_of_one_file(server)
     await monitor(tmp_path, server)
     put_tagged(server, "/one.xml", index_text(server, "/a.xml"))
     server.routes["/two.xml"] = Reply(503)
@@ -102,11 +107,7 @@ async def test_a_file_that_one_unchanged_index_dropped_while_the_other_failed(
 
 async def test_a_file_of_two_unchanged_indexes_is_read_while_either_names_it(site: SiteFactory, tmp_path: Path) -> None:
     server = site()
-    robots(server, "/one.xml", "/two.xml")
-    put_tagged(server, "/one.xml", index_text(server, "/a.xml", "/c.xml"))
-    put_tagged(server, "/two.xml", index_text(server, "/c.xml"))
-    put(server, "/a.xml", "/1")
-    put(server, "/c.xml", "/2")
+    two_indexes_of_one_file(server)
     await monitor(tmp_path, server)
     put_tagged(server, "/two.xml", index_text(server, "/a.xml"))
     assert [changes(await monitor(tmp_path, server)) for _ in range(2)] == [{}, {}]

@@ -211,9 +211,8 @@ def _case(before: SitemapFacts | None, seen: FileSeen | None, missing: bool, giv
         came = Came.LEFT_OUT
     else:
         came = Came.UNKNOWN
-        facts.named_by = tuple(
-            namer for namer in facts.named_by if namer not in given.readable
-        )  # those name it no more
+        # Those that were read name it no more.
+        facts.named_by = tuple(namer for namer in facts.named_by if namer not in given.readable)
     if came is not Came.WHOLE:
         facts.forget_validators()
     # What left it since the last run left while it was rolling.
