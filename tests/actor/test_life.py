@@ -192,6 +192,7 @@ async def test_what_was_filtered_or_double_in_a_file_is_still_told_after_the_mov
     fake.set_input({"sitemapUrls": [f"{site.url}a.xml", f"{site.url}b.xml"]})
     life = await starter.live(tmp_path, fake)
     await until(hold.reached.is_set)
+    await until(lambda: len(fake.items) == 9)  # asking for the second file does not wait for the first one's rows
     await fake.emit("migrating", {})
     await life.end()
     hold.release()
