@@ -3,6 +3,9 @@
 What the imports made, some hundred thousand objects, is looked through again and again while batches come and go: 6 % of a
 large run's CPU, and at 1/16 of a core seconds at a time in which nothing else happens. Batches die by reference counting; the
 collector is left on for the rest, and asked less often.
+
+What is set aside stays so at the end: Python looks through all the rest several times while it ends. With the imports that is
+a fifth of a second of CPU, three seconds at 1/16 of a core.
 """
 
 import gc
@@ -16,7 +19,7 @@ _YOUNG = 20_000
 
 
 class CollectorExtension:
-    """Freezes what is there when the spider opens, and undoes it when it is closed."""
+    """Freezes what is there when the spider opens."""
 
     def __init__(self) -> None:
         self._thresholds = gc.get_threshold()
@@ -30,12 +33,14 @@ class CollectorExtension:
         return extension
 
     def spider_opened(self) -> None:
-        """Set everything aside that exists by now."""
+        """Set everything aside that exists by now; in a process that runs several crawls, without what earlier ones left."""
+        if gc.get_freeze_count():
+            gc.unfreeze()
+            gc.collect()
         gc.freeze()
         gc.enable()  # `__main__` begins without it
         gc.set_threshold(_YOUNG, *self._thresholds[1:])
 
     def spider_closed(self) -> None:
-        """Back to how it was: a process may run other crawls."""
+        """The thresholds are others' again: a process may have more to do."""
         gc.set_threshold(*self._thresholds)
-        gc.unfreeze()

@@ -1,11 +1,21 @@
-"""The garbage collector is out of the way during a crawl, and as it was after it."""
+"""The garbage collector is out of the way during a crawl, and leaves nothing behind in the next one."""
 
 import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
 
 from sitemap_actor.extensions.collector import CollectorExtension
 
 
-def test_what_is_there_is_set_aside_while_the_spider_is_open() -> None:
+@pytest.fixture(autouse=True)
+def _thawed() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+def test_what_is_there_is_set_aside_from_when_the_spider_opens() -> None:
     thresholds, frozen = gc.get_threshold(), gc.get_freeze_count()
     extension = CollectorExtension()
     extension.spider_opened()
@@ -15,5 +25,23 @@ def test_what_is_there_is_set_aside_while_the_spider_is_open() -> None:
         assert gc.isenabled()
     finally:
         extension.spider_closed()
-    assert gc.get_freeze_count() == 0
+    assert gc.get_freeze_count() > frozen  # the end of the process is spared it, too
     assert gc.get_threshold() == thresholds
+
+
+def test_what_an_earlier_crawl_left_is_not_kept_forever() -> None:
+    class Left:
+        def __init__(self) -> None:
+            self.myself = self
+
+    left = Left()
+    there = weakref.ref(left)
+    first, second = CollectorExtension(), CollectorExtension()
+    first.spider_opened()
+    del left
+    gc.collect()
+    assert there() is not None
+    first.spider_closed()
+    second.spider_opened()
+    second.spider_closed()
+    assert there() is None
