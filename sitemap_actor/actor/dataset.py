@@ -9,7 +9,7 @@ schema, their size) is narrowed down to those; they are handed back as refused, 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,10 +21,11 @@ from apify_client.errors import ApifyApiError
 from sitemap_actor.actor.house import TRIES, House, PlatformError, in_words, is_passing, patiently, pause_before
 from sitemap_actor.core.report import Row
 from sitemap_actor.core.row_json import json_array
-from sitemap_actor.core.rows import Event, count_events
+from sitemap_actor.core.rows import Event, Rows, count_events
 
 logger = logging.getLogger(__name__)
 
+MAX_CALL_ROWS = 1_000
 MAX_BODY_BYTES = 4_500_000  # the platform takes 5 MB a call
 PAGE_ROWS = 5_000
 UNSURE_PAUSES_SECS = (0.0, 0.5, 1.5, 3.0)
@@ -54,6 +55,15 @@ class RowStore(Protocol):
 
     async def push(self, rows: Sequence[Row], receipt: Receipt) -> None:
         """Save `rows` in their order. Raises `PlatformError` where rows are left that can be neither saved nor refused."""
+
+
+def _calls(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in the portions in which they are pushed."""
+    if isinstance(rows, Rows):
+        yield from rows.calls(MAX_CALL_ROWS)
+    else:
+        for start in range(0, len(rows), MAX_CALL_ROWS):
+            yield rows[start : start + MAX_CALL_ROWS]
 
 
 def _encoded(rows: Sequence[Row]) -> str:
@@ -92,6 +102,11 @@ class PlatformDataset:
 
     async def push(self, rows: Sequence[Row], receipt: Receipt) -> None:
         """See `RowStore`."""
+        for call in _calls(rows):
+            await self._push(call, receipt)
+
+    async def _push(self, rows: Sequence[Row], receipt: Receipt) -> None:
+        """Push in one call, or in as many as the rows' size or the platform's refusals make necessary."""
         body = _encoded(rows)
         if len(body) > MAX_BODY_BYTES // 4 and len(body.encode()) > MAX_BODY_BYTES and len(rows) > 1:
             await self._push_halves(rows, receipt)
@@ -106,14 +121,14 @@ class PlatformDataset:
             receipt.refused += [(rows[place], why) for place, why in bad.items()]
             good = [row for place, row in enumerate(rows) if place not in bad]
             if good:
-                await self.push(good, receipt)
+                await self._push(good, receipt)
         else:
             await self._push_halves(rows, receipt)
 
     async def _push_halves(self, rows: Sequence[Row], receipt: Receipt) -> None:
         middle = len(rows) // 2
-        await self.push(rows[:middle], receipt)
-        await self.push(rows[middle:], receipt)
+        await self._push(rows[:middle], receipt)
+        await self._push(rows[middle:], receipt)
 
     async def _push_whole(self, rows: Sequence[Row], body: str, receipt: Receipt) -> ApifyApiError | None:
         """Push until every row is in the dataset, or the platform refuses the push because of what is in it."""

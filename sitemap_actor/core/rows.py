@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import compress, repeat
+from itertools import accumulate, compress, repeat, takewhile
 from typing import Any, TypeAlias, overload
 
 from sitemap_actor.core.reading import SiteReading
@@ -170,8 +170,11 @@ class Rows(Sequence[Row]):
     place, and is the same one every time; who takes them as they are (`parts`, `events_of`) spares the dicts.
     """
 
-    def __init__(self, parts: Sequence[Batch]) -> None:
+    def __init__(self, parts: Sequence[Batch], *, of: "Rows | None" = None, start: int = 0) -> None:
+        """The rows of `parts`; where they are some of the rows `of` others, from the place `start` on, the same dicts."""
         self.parts = parts
+        self._of = of
+        self._start = start
         self._made: list[Row] | None = None
 
     def __len__(self) -> int:
@@ -206,10 +209,29 @@ class Rows(Sequence[Row]):
             count -= len(part)
         return before, after
 
+    def calls(self, most: int) -> Iterator["Rows"]:
+        """The rows in order, up to `most` at a time; a batch stays whole."""
+        start, parts = 0, list(self.parts)
+        while parts:
+            count = first_parts(parts, most)
+            call = Rows(parts[:count], of=self, start=start)
+            yield call
+            start += len(call)
+            del parts[:count]
+
     def _rows(self) -> list[Row]:
         if self._made is None:
-            self._made = [row for part in self.parts for row in part.rows()]
+            if self._of is None:
+                self._made = [row for part in self.parts for row in part.rows()]
+            else:
+                self._made = list(self._of[self._start : self._start + len(self)])
         return self._made
+
+
+def first_parts(parts: Sequence[Batch], most: int) -> int:
+    """How many of the first `parts` hold up to `most` rows together; the first one in any case."""
+    sizes = accumulate(map(len, parts))
+    return max(1, sum(1 for _ in takewhile(lambda size: size <= most, sizes)))
 
 
 def count_events(rows: Sequence[Row]) -> Counter[Event]:

@@ -19,7 +19,7 @@ KILLS = 200
 """At least so many lives are killed: some of the moments come after the end, and some cases have two."""
 AT_ONCE = 4
 SEED = 20261130
-CALLS = 24
+CALLS = 34
 """About how many calls of the API a whole life of the scenario makes; moments past the end are lives that end by themselves."""
 REQUESTS = 6
 
@@ -54,11 +54,13 @@ def moments() -> list[list[Moment]]:
 
 
 def scenario(site: Site) -> list[str]:
-    """Four files of 700 pages behind an index, each with pages of the one before and a page that robots.txt forbids."""
-    urls = [f"{site.url}p{number:05d}" for number in range(2_800)]
+    """Four files of 2,100 pages behind an index, each with pages of the one before and a page that robots.txt forbids. That is
+    three deliveries.
+    """
+    urls = [f"{site.url}p{number:05d}" for number in range(8_400)]
     for number in range(4):
-        own = urls[number * 700 : number * 700 + 700]
-        again = urls[max(0, number * 700 - 20) : number * 700]
+        own = urls[number * 2_100 : number * 2_100 + 2_100]
+        again = urls[max(0, number * 2_100 - 20) : number * 2_100]
         serve(site, f"/part-{number}.xml", [*own, *again, f"{site.url}no/{number}"])
     serve_index(site, "/sitemap.xml", *(f"/part-{number}.xml" for number in range(4)))
     site.routes["/robots.txt"] = Reply(body="User-agent: *\nDisallow: /no/\n")
@@ -169,7 +171,7 @@ BOUNDARIES = [
 ]
 
 
-@pytest.mark.parametrize("limit", [50.0, 0.30005], ids=["no limit met", "limit in the midst"])
+@pytest.mark.parametrize("limit", [50.0, 1.00005], ids=["no limit met", "limit in the midst"])
 @pytest.mark.parametrize("skip", [0, 1], ids=["the first", "the second"])
 @pytest.mark.parametrize(("method", "path", "action"), [b[1:] for b in BOUNDARIES], ids=[b[0] for b in BOUNDARIES])
 async def test_a_kill_at_a_boundary(
@@ -191,7 +193,7 @@ async def test_a_kill_at_a_boundary(
 
 
 async def test_a_run_killed_in_every_life_still_gets_there(tmp_path: Path, starter: Starter) -> None:
-    """Each life dies after its second push: the run needs no life that is whole, only progress in each."""
+    """Each life dies after one of its first pushes: the run needs no life that is whole, only progress in each."""
     await killed_and_finished(starter, tmp_path, [Moment("call", number, "after") for number in (9, 10, 11, 12, 9, 10)])
 
 
@@ -201,7 +203,7 @@ async def test_old_counts_in_the_environment_do_not_matter(
     """After a move the environment may still hold the counts of the first start."""
     plain = FakePlatform.env
     monkeypatch.setattr(FakePlatform, "env", lambda self: plain(self, stale_counts={"apify-actor-start": 1}))
-    await killed_and_finished(starter, tmp_path, [Moment("call", 12, "after")], limit=0.30005)
+    await killed_and_finished(starter, tmp_path, [Moment("call", 12, "after")], limit=1.00005)
 
 
 async def test_max_urls_counts_over_both_lives(tmp_path: Path, starter: Starter) -> None:
@@ -209,10 +211,10 @@ async def test_max_urls_counts_over_both_lives(tmp_path: Path, starter: Starter)
         scenario(site)
         async with FakePlatform() as fake:
             fake.begin_run(PRICES, 50.0)
-            fake.set_input({"sites": [site.url], "maxUrls": 1_500})
+            fake.set_input({"sites": [site.url], "maxUrls": 5_000})
             fake.fail("POST", r"/charge$", "kill_after")
             await starter.at_home(tmp_path, fake)
             ended = await starter.at_home(tmp_path, fake)
             assert ended.code == 0, ended.log
-            assert len({row["url"] for row in fake.items}) == len(fake.items) == 1_500 == fake.charged["url"]
+            assert len({row["url"] for row in fake.items}) == len(fake.items) == 5_000 == fake.charged["url"]
             assert assert_report(fake)["stopReason"] == "max_urls"

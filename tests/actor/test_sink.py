@@ -1,6 +1,7 @@
 """The sink against the platform's API: what fits is saved in order, once, and charged once, whatever the API does."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from sitemap_actor.actor.house import House, PlatformError
 from sitemap_actor.actor.sink import PlatformSink
 from sitemap_actor.actor.till import NoTill, PlatformTill, Till
 from sitemap_actor.core.errors import DeliveryError
+from sitemap_actor.core.rows import Rows, UrlBatch
 from tests.actor.fake_platform import DATASET, ITEM_EVENT, KVS, TOKEN, FakePlatform
 
 PRICES = {"url": 0.0002, "change": 0.002, "apify-actor-start": 0.00005, ITEM_EVENT: 0.00001}
@@ -237,6 +239,50 @@ async def test_rows_saved_before_a_delivery_broke_are_charged(fake: FakePlatform
         await sink.deliver(rows(60))
     assert 0 < caught.value.saved == len(fake.items) < 60
     assert fake.charged == {"url": len(fake.items)}
+
+
+def batches(*sizes: int) -> Rows:
+    """The same rows as they come from the spider: columns, not dicts."""
+    reading: Any = SimpleNamespace(site=SimpleNamespace(key="https://a.example"))
+    file: Any = SimpleNamespace(url="s")
+    parts, start = [], 0
+    for size in sizes:
+        urls = [row["url"] for row in rows(size, start)]
+        nothing: list[Any] = [None] * size
+        parts.append(UrlBatch(reading, file, "", "t", urls, nothing, nothing, nothing, None, nothing))
+        start += size
+    return Rows(parts)
+
+
+async def test_a_delivery_is_pushed_a_thousand_rows_a_call_and_charged_once(fake: FakePlatform) -> None:
+    fake.begin_run(PRICES, 10.0)
+    sink = await life(fake)
+    assert await sink.deliver(batches(400, 600, 1_000, 700, 400, 900)) == 4_000
+    assert [len(call.json) for call in fake.paths("POST", ITEMS)] == [1_000, 1_000, 700, 400, 900]
+    assert [call.json["count"] for call in fake.paths("POST", CHARGE)] == [4_000]
+    assert await sink.deliver(rows(2_500, 4_000)) == 2_500
+    assert [len(call.json) for call in fake.paths("POST", ITEMS)[5:]] == [1_000, 1_000, 500]
+    assert saved(fake) == [row["url"] for row in rows(6_500)]
+
+
+async def test_a_row_refused_in_a_later_call_is_the_row_that_was_delivered(fake: FakePlatform) -> None:
+    fake.begin_run(PRICES, 10.0)
+    fake.schema = lambda row: "no" if row["url"].endswith("/1999") else None
+    sink, given = await life(fake), batches(900, 900, 900)
+    assert await sink.deliver(given) == 2_700
+    [(row, _)] = sink.take_refused()
+    assert row is given[1_999]
+    assert fake.charged == {"url": 2_699}
+
+
+async def test_the_calls_before_the_one_that_broke_are_charged(fake: FakePlatform) -> None:
+    fake.begin_run(PRICES, 10.0)
+    fake.fail("POST", ITEMS, status=403, skip=2, times=99)
+    sink = await life(fake)
+    with pytest.raises(DeliveryError) as caught:
+        await sink.deliver(batches(900, 900, 900, 900))
+    assert caught.value.saved == len(fake.items) == 1_800
+    assert fake.charged == {"url": 1_800}
 
 
 @pytest.mark.parametrize("fault", [("lost", 0), ("error", 500), ("error", 429)], ids=["lost answer", "500", "429"])

@@ -71,6 +71,16 @@ def test_a_row_is_the_same_object_wherever_it_is_asked_for() -> None:
     assert list(rows)[2] is rows[2]
 
 
+def test_calls_hold_whole_batches_and_the_same_rows() -> None:
+    rows = Rows([batch_of("a", "b"), batch_of("c", "d", "e"), batch_of("f"), batch_of("g")])
+    for most, sizes in ((1, [2, 3, 1, 1]), (3, [2, 3, 2]), (4, [2, 4, 1]), (5, [5, 2]), (9, [7])):
+        calls = list(rows.calls(most))
+        assert list(map(len, calls)) == sizes
+        assert [id(row) for call in calls for row in call] == list(map(id, rows))
+        assert json_array(Rows([part for call in calls for part in call.parts])) == json_array(rows)
+    assert list(Rows([]).calls(3)) == []
+
+
 def test_events_are_those_of_the_rows() -> None:
     reading: SiteReading = SimpleNamespace()  # type: ignore[assignment]
     changes = ChangeBatch(reading, [{"url": "a", "changeType": "new"}, {"url": "b", "changeType": "baseline"}])
