@@ -7,6 +7,7 @@ SITEMAP_ALLOW_PRIVATE_ADDRESSES  lets private and local addresses be read; for t
 SITEMAP_SINK                     class that saves and charges rows; empty: the rows leave by Scrapy's feeds
 SITEMAP_RECORD_STORE             class that keeps REPORT, SKIPPED and the other records
 SITEMAP_STATE_STORE              class that keeps monitor mode's memory
+SITEMAP_REMEMBERING              components that only a run that remembers has
 SITEMAP_LEASE_WAIT_SECS          seconds between claiming the state and looking whether another run did so too
 SITEMAP_ROWS_AS_ITEMS            each row leaves as an item of its own too (item stores that know no batches)
 SITEMAP_MIN_GAP_SECS             benchmarks and tests only: another least gap between requests to a host
@@ -92,7 +93,6 @@ ITEM_PIPELINES = {
     "sitemap_actor.pipelines.lastmod.LastmodFilterPipeline": 200,
     "sitemap_actor.pipelines.page_robots.PageRobotsPipeline": 300,
     "sitemap_actor.pipelines.dedup.DedupPipeline": 400,
-    "sitemap_actor.pipelines.changes.ChangesPipeline": 500,
     "sitemap_actor.pipelines.deliver.DeliverPipeline": 900,
     "sitemap_actor.pipelines.rows_as_items.RowsAsItemsPipeline": 950,
 }
@@ -116,7 +116,6 @@ EXTENSIONS = {
     "sitemap_actor.extensions.collector.CollectorExtension": 5,
     "sitemap_actor.extensions.stop.StopExtension": 10,
     "sitemap_actor.extensions.settle.SettleExtension": 20,
-    "sitemap_actor.extensions.site_close.SiteCloseExtension": 25,
     "sitemap_actor.extensions.reporter.ReporterExtension": 30,
     "sitemap_actor.extensions.progress.ProgressExtension": 40,
     "sitemap_actor.extensions.closing.ClosingExtension": 50,
@@ -128,6 +127,11 @@ EXTENSIONS_BASE = {  # without those that ours replace, and those that open port
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.logstats.LogStats": 0,
     "scrapy.extensions.spiderstate.SpiderState": 0,
+}
+# What spiders/begin.py adds where the run remembers: no other run need import it.
+SITEMAP_REMEMBERING = {
+    "ITEM_PIPELINES": {"sitemap_actor.pipelines.changes.ChangesPipeline": 500},
+    "EXTENSIONS": {"sitemap_actor.extensions.site_close.SiteCloseExtension": 25},
 }
 TELNETCONSOLE_ENABLED = False  # a port that runs code has no place in a container
 REMOTE_CONTROL_ENABLED = False  # the same

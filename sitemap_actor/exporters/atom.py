@@ -24,7 +24,7 @@ MAX_ENTRIES = 500
 _ATOM = "http://www.w3.org/2005/Atom"
 _NAMESPACE = uuid.UUID("7d0c4c9e-52a9-5a0e-9b53-7a1d5a8f6c11")
 """What entry and feed ids are made in; it never changes."""
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _WEB = re.compile("https?://", re.IGNORECASE)
 _TITLES = {ChangeType.NEW: "New", ChangeType.MODIFIED: "Modified"}
 _TITLE_CHARS = 200

@@ -16,7 +16,7 @@ from typing import Self
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DontCloseSpider, NotConfigured
+from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from sitemap_actor import signals
@@ -42,7 +42,7 @@ LAST_BATCHES_SECS = 5.0
 
 
 class SiteCloseExtension:
-    """Owns the memory of a monitor run. Off where the run does not remember."""
+    """Owns the memory of a run. It is there where the run remembers."""
 
     def __init__(self, crawler: Crawler, run: Run, store: StateStore, lease_wait_secs: float) -> None:
         self._crawler = crawler
@@ -66,8 +66,6 @@ class SiteCloseExtension:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the state store that the settings name."""
         run = run_of(crawler)
-        if not run.job.conduct.remembers:
-            raise NotConfigured
         store = build_from_crawler(load_object(crawler.settings["SITEMAP_STATE_STORE"]), crawler)
         extension = cls(crawler, run, store, crawler.settings.getfloat("SITEMAP_LEASE_WAIT_SECS"))
         crawler.signals.connect(extension.site_through, signal=signals.site_through)

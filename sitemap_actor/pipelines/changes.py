@@ -7,7 +7,7 @@ import json
 from typing import Self
 
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.exceptions import DropItem
 
 from sitemap_actor.core.changes.memory import MonitorMemory, Session
 from sitemap_actor.core.changes.profiles import PROFILE_PAGE, profile_pages
@@ -19,7 +19,7 @@ from sitemap_actor.run import run_of
 
 
 class ChangesPipeline:
-    """Stages batches. Off where the run does not remember."""
+    """Stages batches. It is there where the run remembers."""
 
     def __init__(self, memory: MonitorMemory) -> None:
         self._memory = memory
@@ -27,10 +27,9 @@ class ChangesPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Share the run's memory."""
-        run = run_of(crawler)
-        if not run.job.conduct.remembers or not isinstance(run.memory, MonitorMemory):
-            raise NotConfigured
-        return cls(run.memory)
+        memory = run_of(crawler).memory
+        assert isinstance(memory, MonitorMemory)  # noqa: S101 - extensions/site_close.py has put it there
+        return cls(memory)
 
     def process_item(self, batch: Batch) -> Batch:
         """Stage a batch of pages; let rows pass."""

@@ -40,6 +40,10 @@ def begin(crawler: Crawler, given: Mapping[str, Any]) -> Run:
     gap = crawler.settings.get("SITEMAP_MIN_GAP_SECS")
     if gap is not None:
         run.hosts.gap_secs = float(gap)
+    if job.conduct.remembers:
+        for name, components in crawler.settings.getdict("SITEMAP_REMEMBERING").items():
+            table = components | crawler.settings.getdict(name)
+            crawler.settings.set(name, table, crawler.settings.getpriority(name) or 0)
     return run
 
 

@@ -1,6 +1,9 @@
 """Real crawls inside the test's own event loop: the spider with the project's settings, rows through a real feed."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from tests.spider.server import Reply, Site
 URLSET = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>'
 INDEX = '<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</sitemapindex>'
 XML = {"Content-Type": "application/xml"}
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -92,6 +96,40 @@ async def crawl(folder: Path, settings: dict[str, Any] | None = None, **given: A
     crawled = Crawled([json.loads(line) for line in lines], folder / "storage" / "records", run, crawler)
     assert_adds_up(crawled.report)
     return crawled
+
+
+@dataclass
+class Ran:
+    """What `scrapy crawl` left."""
+
+    code: int
+    said: str
+    folder: Path
+
+    def record(self, name: str) -> Any:
+        return json.loads((self.folder / "records" / f"{name}.json").read_text())
+
+
+def scrapy_crawl(folder: Path, given: dict[str, str], *options: str) -> Ran:
+    """Run `scrapy crawl sitemap` with these arguments, records in `folder`, loopback allowed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    arguments = [part for name, value in given.items() for part in ("-a", f"{name}={value}")]
+    environment = {
+        **os.environ,
+        "SITEMAP_STORAGE_DIR": str(folder),
+        "SITEMAP_ALLOW_PRIVATE_ADDRESSES": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "sitemap", *arguments, *options],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout + done.stderr, folder)
 
 
 def serve(site: Site, path: str, *locs: str, lastmod: str | None = None, **reply: Any) -> None:

@@ -5,11 +5,7 @@ adjusted and told, what is skipped and listed.
 """
 
 import json
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,45 +13,8 @@ import pytest
 
 from sitemap_actor.core.job import InputProblems
 from tests.spider.conftest import SiteFactory
-from tests.spider.helpers import XML, crawl, serve, serve_robots, urlset
+from tests.spider.helpers import XML, Ran, crawl, scrapy_crawl, serve, serve_robots, urlset
 from tests.spider.server import Reply, Site
-
-ROOT = Path(__file__).parents[2]
-
-
-@dataclass
-class Ran:
-    """What `scrapy crawl` left."""
-
-    code: int
-    said: str
-    folder: Path
-
-    def record(self, name: str) -> Any:
-        return json.loads((self.folder / "records" / f"{name}.json").read_text())
-
-
-def scrapy_crawl(folder: Path, given: dict[str, str], *options: str) -> Ran:
-    """Run `scrapy crawl sitemap` with these arguments, records in `folder`, loopback allowed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    arguments = [part for name, value in given.items() for part in ("-a", f"{name}={value}")]
-    environment = {
-        **os.environ,
-        "SITEMAP_STORAGE_DIR": str(folder),
-        "SITEMAP_ALLOW_PRIVATE_ADDRESSES": "1",
-        "PYTHONPATH": str(ROOT),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "sitemap", *arguments, *options],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout + done.stderr, folder)
-
 
 # field, value, what the message must say
 PROBLEMS: dict[str, tuple[dict[str, str], str, str]] = {
