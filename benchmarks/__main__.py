@@ -126,7 +126,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--more", action="store_true", help="add rounds to what was measured last")
     parser.add_argument("--letters", default=workloads.LETTERS.rstrip("z"))
-    parser.add_argument("--sections", default="peers,limits,stages,memory,starved", type=lambda text: text.split(","))
+    parser.add_argument(
+        "--sections", default="peers,limits,imports,stages,memory,starved", type=lambda text: text.split(",")
+    )
     parser.add_argument("--offline", action="store_true", help="install nothing, run what is there")
     parser.add_argument("--long", action="store_true", help="20 million filtered URLs instead of two")
     parser.add_argument("--size", type=int, default=50_000)

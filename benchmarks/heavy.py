@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks import workloads
 from benchmarks.contest import Contest, environment, serving
+from benchmarks.imports import imports
 from benchmarks.measure import Measured, run
 from benchmarks.tables import figure, table
 from benchmarks.tools import ROOT
@@ -91,4 +92,4 @@ def _counts(storage: Path) -> dict[str, int]:
     return dict(json.loads(path.read_text())["counts"]) if path.exists() else {}
 
 
-SECTIONS: dict[str, Callable[..., str]] = {"stages": stages, "memory": memory, "starved": starved}
+SECTIONS: dict[str, Callable[..., str]] = {"imports": imports, "stages": stages, "memory": memory, "starved": starved}

@@ -17,7 +17,7 @@ from typing import Any
 
 @dataclass
 class Measured:
-    """`said` is the last line of JSON that the process printed, `code` how it ended (negative: the signal)."""
+    """`said` is the process's last line of JSON, `code` how it ended (negative: the signal), `stderr` the lines of its log."""
 
     cpu: float
     wall: float
@@ -25,6 +25,7 @@ class Measured:
     code: int
     said: dict[str, Any] = field(default_factory=dict)
     error: str = ""
+    stderr: list[str] = field(default_factory=list)
 
 
 def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, seconds: float = 600.0) -> Measured:
@@ -52,6 +53,7 @@ def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = No
         process.returncode,
         json.loads(said),
         errors[-1][:200] if errors and process.returncode else "",
+        errors,
     )
 
 
