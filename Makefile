@@ -4,7 +4,7 @@
 #   make run ARGS="-a maxUrls=5"                further spider arguments
 #   make test TESTS=tests/jobs                  some of the tests
 #   make monitor                                the demo site on two days, and what changed
-#   make bench                                  speed and memory, beside other tools; about half an hour
+#   make bench                                  speed and memory, beside other tools; ten minutes to an hour
 #   make lint                                   ruff and mypy
 #   make fuzz FUZZ_SECONDS=600                  coverage-guided fuzzing of what reads foreign bytes
 
